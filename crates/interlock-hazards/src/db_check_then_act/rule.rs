@@ -440,7 +440,10 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         (Some(field), Some([column])) if same_name(field, column) => {
             format!("{thing} is judged in one statement and")
         }
-        (Some(field), _) => format!("`{field}` of {thing} is judged in one statement, and {thing} is"),
+        (Some(field), _) => {
+            let again = if thing.contains("row") { "that row" } else { &thing };
+            format!("`{field}` of {thing} is judged in one statement, and {again} is")
+        }
         (None, _) => format!("{thing} is judged in one statement and"),
     };
     let message = format!(

@@ -481,13 +481,8 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
         Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > read && *aspect != Aspect::Target,
         _ => false,
     };
-    // What kind of a thing it is only says which way to go, unless all others are refused, and links with them. Who lists a folder has
-    // to ask whether it is one.
-    let lists = matches!(entry.op(act), Some(Op::Read { aspect: Aspect::Total, .. }));
-    let is_dispatch = |check: At, value: Value| {
-        entry.lexicon().has(Topic::KindOfFile, entry.name_of(value))
-            && (lists || !entry.control().is_refused(check, act))
-    };
+    // What kind of a thing it is says which way to go, or that it is none that can be read: not where it leads.
+    let asks_for_kind = |value: Value| entry.lexicon().has(Topic::KindOfFile, entry.name_of(value));
     // A check that both ways come from to the act has kept nobody out.
     let decides = |check: At| match entry.op(check) {
         Some(Op::Check { on, .. }) if entry.control().answer(check, act).is_some() => {
@@ -496,7 +491,7 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
                 sources.contains(&read)
                     && !sources.iter().any(is_found_there)
                     && !is_the_name(*value)
-                    && !is_dispatch(check, *value)
+                    && !asks_for_kind(*value)
             })
         }
         _ => false,

@@ -1,6 +1,6 @@
 //! Resources, terms and paths in words, for messages and witnesses.
 
-use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Fresh, Op, Resource, Root, Term};
 
 use super::{
     control::ops::touched,
@@ -57,7 +57,29 @@ impl Entry<'_> {
         let Some(resource) = self.resource(at) else { return "it".into() };
         // What was put together without a name got one on the way here.
         let written = self.op(at).and_then(touched).filter(|_| self.is_nameless(resource));
-        self.in_words(written.unwrap_or(resource))
+        let resource = written.unwrap_or(resource);
+        match self.in_own_words(at, resource) {
+            Some(own) => self.in_words(&own),
+            None => self.in_words(resource),
+        }
+    }
+
+    /// A file or a key as the method says it that a step stands in: `this.indexPath`, whatever way its object was reached.
+    fn in_own_words(&self, at: At, resource: &Resource) -> Option<Resource> {
+        let (Resource::File(Term::Path(path)) | Resource::Key(Term::Path(path))) = resource else {
+            return None;
+        };
+        let frame = self.frames.get(self.frame_of(at)).filter(|frame| frame.parent != self.frame_of(at))?;
+        let Some(Op::Inlined { receiver: Some(object), .. }) = self.op(frame.at) else { return None };
+        let rest = path.fields.get(object.fields.len()..).filter(|rest| !rest.is_empty())?;
+        let is_its_own = path.root == object.root && path.fields.starts_with(&object.fields);
+        let named = rest.iter().all(|field| matches!(field, Field::Name(_)));
+        let own = AccessPath { root: Root::This, fields: rest.iter().cloned().collect() };
+        let own = Term::Path(own);
+        (is_its_own && named).then_some(match resource {
+            Resource::Key(_) => Resource::Key(own),
+            _ => Resource::File(own),
+        })
     }
 
     /// Whether a file or a key is something computed to which the source gives no name where that is done.
@@ -135,7 +157,11 @@ impl Entry<'_> {
                     other => format!("{{{}}}", self.text(other)),
                 })
                 .collect(),
-            Term::Parent(path) => format!("folder of {}", self.text(path)),
+            Term::Parent(path) => match self.extension() {
+                "py" => format!("{}.parent", self.text(path)),
+                "go" => format!("filepath.Dir({})", self.text(path)),
+                _ => format!("dirname({})", self.text(path)),
+            },
             Term::Fresh(Fresh::Random) => "random".into(),
             Term::Fresh(Fresh::Counter) => "counter".into(),
             Term::Fresh(Fresh::ProcessId) => "pid".into(),
@@ -148,9 +174,14 @@ impl Entry<'_> {
 
     /// What a method calls the object that it is of.
     fn own_object(&self) -> &'static str {
+        if self.extension() == "py" { "self" } else { "this" }
+    }
+
+    /// How the name of the file ends that the entry point is written in, which says the language.
+    fn extension(&self) -> &str {
         let file = self.program.function(self.function).map(|function| function.span.file);
         let name = file.and_then(|file| self.program.files.get(file.0 as usize));
-        if name.is_some_and(|name| name.ends_with(".py")) { "self" } else { "this" }
+        name.and_then(|name| name.rsplit_once('.')).map_or("", |(_, extension)| extension)
     }
 
     /// A path as the source might write it.
@@ -243,7 +274,7 @@ fn first_part(text: &str) -> Option<&str> {
 mod tests {
     use std::sync::Arc;
 
-    use interlock_model::ir::{Body, FunctionBuilder, FunctionId, Op, Program, Value, WriteMode};
+    use interlock_model::ir::{Body, FunctionBuilder, FunctionId, Program, Value, WriteMode};
 
     use super::*;
     use crate::view::{Expanded, Facts, Runs};
