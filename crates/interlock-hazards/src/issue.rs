@@ -48,6 +48,9 @@ impl Issue {
         if let Some(object) = entry.guessed(&all) {
             message.push_str(&format!("; what `{object}` is was guessed from how it is called"));
         }
+        if let Some(why) = entry.doubtful(&all) {
+            message.push_str(&format!("; {}", why.as_str()));
+        }
         if let Some(way) = entry.way_without_tool(at) {
             message.push_str(&format!("; {way}"));
         }

@@ -23,6 +23,7 @@ mod policies;
 mod reason;
 mod requests;
 mod rows;
+mod unproven;
 pub mod view;
 mod words;
 
@@ -55,4 +56,5 @@ pub use hazard::{Example, Face, Hazard, Probe, Rule, find, nearest};
 pub use issue::Issue;
 pub use lexicon::{Lexicon, UnknownTopic};
 pub use reason::Reason;
+pub use unproven::surest;
 pub use words::words;

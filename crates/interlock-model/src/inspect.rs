@@ -96,6 +96,8 @@ pub enum LossKind {
     OtherProgram,
     /// A request is sent whose method or address is not known, so that it is not seen what it changes.
     UnknownRequest,
+    /// The file does not parse, and a part of it was left out.
+    DamagedFile,
 }
 
 impl LossKind {
@@ -112,6 +114,7 @@ impl LossKind {
             Self::Budget => "budget",
             Self::OtherProgram => "other-program",
             Self::UnknownRequest => "unknown-request",
+            Self::DamagedFile => "damaged-file",
         }
     }
 }
@@ -138,6 +141,9 @@ impl fmt::Display for Loss {
             }
             LossKind::UnknownRequest => {
                 write!(f, "{location}: it is not known what the request by `{callee}` changes")
+            }
+            LossKind::DamagedFile => {
+                write!(f, "{location}: `{callee}` does not parse, and a part of it was left out")
             }
         }
     }

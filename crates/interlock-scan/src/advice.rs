@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interlock_model::{LossKind, ToolCoverage};
+use interlock_model::{Loss, LossKind, ToolCoverage};
 
-use crate::walk::notes::count;
+use crate::walk::{UnreadServer, notes::count};
 
 /// How many of the places at which most tools are lost are named.
 const NAMED: usize = 3;
@@ -25,6 +25,28 @@ pub(crate) fn no_file_read(failed: usize) -> String {
 
 pub(crate) fn no_tool(files: usize) -> String {
     format!("no tool of an MCP server was found in {}. {REGISTER}", count(files, "file"))
+}
+
+/// A server is handed to something unknown.
+pub(crate) fn registrar(place: &Loss, found: usize) -> String {
+    let Loss { location, callee, .. } = place;
+    format!(
+        "{} {} found, and others may be announced by `{callee}`, which is handed the server at {}:{} and of which nothing is known. Scan \
+         the folder that has its sources too, or name the tools that the server lists, with `--tools FILE` or `--live -- COMMAND`",
+        count(found, "tool"),
+        if found == 1 { "was" } else { "were" },
+        location.file,
+        location.line
+    )
+}
+
+/// A server is written in a language that no front end reads.
+pub(crate) fn unread(server: &UnreadServer) -> String {
+    let UnreadServer { file, language } = server;
+    format!(
+        "a server of this tree is written in {language} (`{file}`), which is not read, so what was found elsewhere says nothing of its \
+         tools. Scan the folder of a server in TypeScript, JavaScript, Python or Go by itself; `prove` and `guard` work with any server"
+    )
 }
 
 /// Too few tools were followed to the end: where most of them are lost, and the line that would help.
@@ -109,6 +131,9 @@ impl LossSite<'_> {
                 "A request is understood where its method is written, or handed over by name: what is put together at run time, `prove` tries out"
                     .to_owned()
             }
+            LossKind::DamagedFile => {
+                "The notes say where the file cannot be read: mend it, or name it under `ignore` in `interlock.toml`".to_owned()
+            }
             LossKind::NotInlined | LossKind::Budget => {
                 "The tools do more than is followed in one piece: scan the folder of one server at a time"
                     .to_owned()
@@ -128,7 +153,7 @@ fn unknown_method(callee: &str) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use interlock_model::{Location, Loss};
+    use interlock_model::Location;
 
     use super::*;
 

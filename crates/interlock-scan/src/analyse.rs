@@ -6,7 +6,7 @@ use std::{
 };
 
 use interlock_hazards::{
-    ALL, Decision, Hazard, Issue,
+    ALL, Decision, Hazard, Issue, Rule, surest,
     view::{Entry, Facts, View},
 };
 use interlock_model::{
@@ -16,7 +16,7 @@ use interlock_model::{
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::{
-    expand::{Expansion, expand},
+    expand::{Expansion, expand, registrars},
     remedy::Route,
 };
 
@@ -49,6 +49,8 @@ pub struct Analysed {
     pub tools: Vec<ToolCoverage>,
     /// What was not followed.
     pub not_followed: NotFollowed,
+    /// Where a server is handed to something unknown, which may announce tools.
+    pub registrars: Vec<Loss>,
 }
 
 /// Runs every rule over a program. Several ways to the same place are one issue. The steps of its functions are gone afterwards.
@@ -64,7 +66,8 @@ pub fn analyse(program: &mut Program) -> Analysed {
     let view = View::of(program, expanded.par_iter().map(entry).collect());
     (0..view.entries.len()).into_par_iter().for_each(|entry| view.prepare(entry));
     let of_hazard = |hazard: &'static Hazard| {
-        let issues = hazard.rule.map(|rule| merge(rule(&view))).unwrap_or_default();
+        let found = |rule: Rule| rule(&view).into_iter().map(|issue| issue.no_surer_than(surest(&hazard.id)));
+        let issues = hazard.rule.map(|rule| merge(found(rule).collect())).unwrap_or_default();
         issues.into_iter().map(|(issue, ways)| AttributedIssue { hazard, issue, ways }).collect::<Vec<_>>()
     };
     // In the order of the catalogue, whoever is done first.
@@ -72,7 +75,8 @@ pub fn analyse(program: &mut Program) -> Analysed {
     // What was laid out is given back on all threads, as it was made.
     view.entries.into_par_iter().for_each(drop);
     expanded.into_par_iter().for_each(drop);
-    Analysed { found: found.into_iter().flatten().collect(), tools, not_followed }
+    let registrars = registrars(program);
+    Analysed { found: found.into_iter().flatten().collect(), tools, not_followed, registrars }
 }
 
 /// A program's entry points, and what the rules decided about their steps, silences included.

@@ -14,7 +14,7 @@ use interlock_lang::{
     knowledge::{InvalidKnowledge, Knowledge},
 };
 use interlock_model::{
-    Finding, NotFollowed, ToolCoverage,
+    Finding, Loss, NotFollowed, ToolCoverage,
     ir::{Name, Program},
 };
 use rayon::{
@@ -99,6 +99,8 @@ pub(crate) struct Looked {
     pub(crate) tools: Vec<ToolCoverage>,
     /// What was not followed.
     pub(crate) not_followed: NotFollowed,
+    /// Where a server is handed to something unknown, which may announce tools.
+    pub(crate) registrars: Vec<Loss>,
 }
 
 impl<'e> Engine<'e> {
@@ -169,13 +171,14 @@ impl<'e> Engine<'e> {
 
     /// The same, each with what a fix would be about. The steps of the functions are gone afterwards.
     pub(crate) fn look(&self, program: &mut Program) -> Looked {
-        let Analysed { found, tools, not_followed } = self.pool.install(|| (self.analyse)(program));
+        let Analysed { found, tools, not_followed, registrars } =
+            self.pool.install(|| (self.analyse)(program));
         let look = |AttributedIssue { hazard, issue, ways }| {
             let witness = issue.witness.iter().map(|(_, span, _)| *span);
             let spots = Spot::of(&hazard.id, witness.chain([issue.span]), &program.files);
             (finish::finding(program, hazard, issue, &ways), spots)
         };
-        Looked { findings: found.into_iter().map(look).collect(), tools, not_followed }
+        Looked { findings: found.into_iter().map(look).collect(), tools, not_followed, registrars }
     }
 
     /// Does something with each of some things, side by side; the results are in their order.

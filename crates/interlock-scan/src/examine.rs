@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use interlock_hazards::find;
-use interlock_model::{Coverage, Finding, Fingerprint, NotFollowed, ToolCoverage, ir::Name};
+use interlock_model::{Coverage, Finding, Fingerprint, Loss, NotFollowed, ToolCoverage, ir::Name};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -13,8 +13,13 @@ use crate::{
     engine::Linked,
     finish::finish,
     fix::Spot,
+    score::Unseen,
     suppress::{Suppression, suppressions},
-    walk::{self, LIMITS, Notes, Root, Unread, Wanted, read_setting, read_source, walk},
+    unmade,
+    walk::{
+        self, LIMITS, Notes, Root, Unread, UnreadServer, Wanted, read_setting, read_source, unread_server,
+        walk,
+    },
 };
 
 /// What the tree holds, before anybody says what of it is to be reported.
@@ -27,12 +32,15 @@ pub(crate) struct Examined {
     pub(crate) coverage: Coverage,
     /// How many files their front end gave up on.
     pub(crate) failed: usize,
+    /// Where tools may be that nobody sees.
+    pub(crate) unseen: Unseen,
 }
 
 /// The files of a tree, path and text, sorted by path.
 struct Files {
     sources: Vec<(Name, String)>,
     settings: Vec<(String, String)>,
+    unread: Vec<UnreadServer>,
     notes: Notes,
 }
 
@@ -44,6 +52,7 @@ struct Analysis {
     functions: usize,
     tools: Vec<ToolCoverage>,
     not_followed: NotFollowed,
+    registrars: Vec<Loss>,
     /// Files that their front end gave up on.
     failed: Vec<String>,
     /// What was not understood.
@@ -58,7 +67,7 @@ pub(crate) fn examine(
     cache: Option<&Cache>,
     progress: &dyn Progress,
 ) -> Examined {
-    let Files { sources: texts, settings, mut notes } = read_files(root, config, engine, progress);
+    let Files { sources: texts, settings, unread, mut notes } = read_files(root, config, engine, progress);
     let kept = cache.map(|cache| (cache, key_of(cache.key(), config, engine, &texts, &settings)));
     let known = kept.as_ref().and_then(|(cache, key)| cache.get::<Analysis>(key));
     let analysis = known.and_then(|known| known.checked(&texts)).unwrap_or_else(|| {
@@ -73,7 +82,7 @@ pub(crate) fn examine(
         analysis
     });
 
-    let Analysis { findings, functions, tools, not_followed, failed, notes: more } = analysis;
+    let Analysis { findings, functions, tools, not_followed, registrars, failed, notes: more } = analysis;
     for file in &failed {
         notes.trouble("its front end failed, which is a mistake of ours: please report it", file);
     }
@@ -86,7 +95,8 @@ pub(crate) fn examine(
     let spots = findings.iter().map(|finding| finding.fingerprint.clone()).zip(spots).collect();
     let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
     let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
-    Examined { findings, spots, texts, suppressions, coverage, failed: failed.len() }
+    let unseen = Unseen { registrars, unread };
+    Examined { findings, spots, texts, suppressions, coverage, failed: failed.len(), unseen }
 }
 
 /// The programs of a tree, one for each language.
@@ -111,7 +121,7 @@ pub(crate) fn walked(root: &Root, config: &Config, engine: &Engine<'_>) -> walk:
 
 /// Reads the files of a tree; of those that cannot be read it is noted why.
 fn read_files(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Files {
-    let walk::Tree { sources, settings, mut notes } = walked(root, config, engine);
+    let walk::Tree { sources, settings, manifests, mut notes } = walked(root, config, engine);
     progress.reached(Phase::Found(sources.len()));
     let read = engine.each(&sources, |found| {
         let text = read_source(found, &LIMITS);
@@ -134,7 +144,12 @@ fn read_files(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn 
         }
     });
     let settings = settings.collect();
-    Files { sources: texts, settings, notes }
+    let manifests = manifests.into_iter().filter_map(|found| {
+        let text = read_setting(&found.place, &LIMITS).ok()?;
+        unread_server(&found.path, &text)
+    });
+    let unread = manifests.collect();
+    Files { sources: texts, settings, unread, notes }
 }
 
 /// Everything that an analysis depends on.
@@ -161,10 +176,12 @@ impl Analysis {
         for Linked { mut program, failed } in linked {
             all.failed.extend(failed.iter().map(ToString::to_string));
             all.functions += program.functions.len();
+            unmade::doubt(&mut program, texts);
             let mut looked = engine.look(&mut program);
             all.findings.append(&mut looked.findings);
             all.tools.append(&mut looked.tools);
             all.not_followed += looked.not_followed;
+            all.registrars.append(&mut looked.registrars);
             let note = |note: &interlock_model::ir::Note| {
                 let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
                 format!("{file}:{}: {}", note.span.line, note.text)

@@ -16,10 +16,12 @@ mod analyse;
 mod expand;
 
 mod advice;
+mod causes;
 mod finish;
 mod hardening;
 mod remedy;
 mod score;
+mod unmade;
 
 mod config;
 mod suppress;

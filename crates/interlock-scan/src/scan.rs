@@ -12,6 +12,7 @@ use interlock_model::{Confidence, Finding, HazardId, Rating, Report, Severity, i
 use crate::{
     BaselineError, Cache, ConfigError, Engine, EngineError, NotFound, SinceError, WalkError,
     baseline::Baseline,
+    causes,
     config::{self, Config},
     examine::{Examined, examine, walked},
     fix::Spot,
@@ -69,7 +70,7 @@ pub struct Scanned {
     pub suppressed: usize,
     /// How many findings a baseline knows, one that was just written included.
     pub baselined: usize,
-    /// How many findings are too mild, too unsure or on unchanged lines.
+    /// How many findings are too mild, too unsure, on unchanged lines or of hazards that nobody asked for. The score knows them.
     pub hidden: usize,
     /// How many findings were written to a baseline.
     pub written: Option<usize>,
@@ -168,12 +169,12 @@ pub(crate) fn scan_with(
     let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
 
     let cache = request.cache.as_ref().and_then(|cache| cache.outside(&root.folder));
-    let Examined { mut findings, mut spots, texts, suppressions, coverage, failed } =
+    let Examined { mut findings, mut spots, texts, suppressions, coverage, failed, unseen } =
         engine.inside(|| examine(root, config, engine, cache, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
     findings.retain_mut(|finding| {
         let left_on = config.weigh(finding);
-        request.hazards.as_ref().map_or(left_on, |wanted| wanted.contains(&finding.hazard))
+        left_on || request.hazards.as_ref().is_some_and(|wanted| wanted.contains(&finding.hazard))
     });
 
     let mut scanned = Scanned {
@@ -192,12 +193,23 @@ pub(crate) fn scan_with(
     let before = findings.len();
     let severity = request.min_severity.or(config.min_severity).unwrap_or(Severity::Low);
     let confidence = request.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Low);
+    let is_wanted =
+        |finding: &Finding| request.hazards.as_ref().is_none_or(|wanted| wanted.contains(&finding.hazard));
+    // Who asks for less to be shown has no better server for it.
+    let mut all = findings.clone();
+    causes::fold(&mut all);
+    hardening::fold(&mut all);
     findings.retain(|finding| {
-        finding.severity >= severity
+        is_wanted(finding)
+            && finding.severity >= severity
             && finding.confidence >= confidence
             && changed.as_ref().is_none_or(|changed| changed.touches(finding))
     });
     scanned.hidden = before - findings.len();
+    // Each line may be mended, also where one finding stands for several.
+    let fixed = findings.iter().filter(|finding| finding.hardening.is_none());
+    scanned.spots = fixed.filter_map(|finding| spots.remove(&finding.fingerprint)).flatten().collect();
+    causes::fold(&mut findings);
     hardening::fold(&mut findings);
 
     let report = &mut scanned.report;
@@ -206,9 +218,9 @@ pub(crate) fn scan_with(
     }
     report.coverage.notes.append(&mut remarks);
     report.coverage.notes.sort();
-    report.rating = rating(&findings, &config.deductions, &Seen { coverage: &report.coverage, failed });
-    scanned.spots =
-        findings.iter().filter_map(|finding| spots.remove(&finding.fingerprint)).flatten().collect();
+    report.rating =
+        rating(&all, &config.deductions, &Seen { coverage: &report.coverage, failed, unseen: &unseen });
+    scanned.spots.extend(findings.iter().filter_map(|finding| spots.remove(&finding.fingerprint)).flatten());
     scanned.sources = Sources::named_by(&findings, texts);
     report.findings = findings;
     Ok(scanned)
@@ -236,7 +248,11 @@ impl Scanned {
         };
         let written = match &request.write_baseline {
             Some(path) => {
-                let baseline = Baseline::of(findings);
+                let is_wanted = |finding: &&Finding| {
+                    request.hazards.as_ref().is_none_or(|wanted| wanted.contains(&finding.hazard))
+                };
+                let wanted: Vec<Finding> = findings.iter().filter(is_wanted).cloned().collect();
+                let baseline = Baseline::of(&wanted);
                 baseline.write(path)?;
                 self.written = Some(baseline.len());
                 Some(baseline)

@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 
 use interlock_hazards::find;
-use interlock_model::{Coverage, Finding, HazardId, Rating, Reach, Severity};
+use interlock_model::{Coverage, Finding, HazardId, Loss, Rating, Reach, Severity};
 
-use crate::advice;
+use crate::{advice, walk::UnreadServer};
 
 /// Points in eighths: a half of a quarter is the smallest part.
 const PARTS: u32 = 8;
@@ -27,14 +27,31 @@ pub(crate) struct Seen<'s> {
     pub(crate) coverage: &'s Coverage,
     /// Files that their front end gave up on.
     pub(crate) failed: usize,
+    /// Where tools may be that nobody sees.
+    pub(crate) unseen: &'s Unseen,
+}
+
+/// Where tools may be that no front end has seen, so that nobody can say how many there are.
+#[derive(Debug, Default)]
+pub(crate) struct Unseen {
+    /// The places at which a server is handed to something unknown that announces tools.
+    pub(crate) registrars: Vec<Loss>,
+    /// The servers in languages that are not read.
+    pub(crate) unread: Vec<UnreadServer>,
 }
 
 /// What the tree is worth, if there was something to judge.
 pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, seen: &Seen<'_>) -> Rating {
-    let Seen { coverage: Coverage { files, tools, .. }, failed } = *seen;
+    let Seen { coverage: Coverage { files, tools, listed, .. }, failed, unseen } = *seen;
+    // What the running server lists is all that there is.
+    let unread = unseen.unread.first().filter(|_| listed.is_none());
+    let registrar = unseen.registrars.first().filter(|_| listed.is_none());
+    let out_of_sight =
+        unread.map(advice::unread).or_else(|| registrar.map(|place| advice::registrar(place, tools.len())));
     match (*files, failed, tools.len()) {
-        (0, 0, _) => Rating::NotGraded(advice::no_source()),
-        (0, failed, _) => Rating::NotGraded(advice::no_file_read(failed)),
+        (0, 0, _) if unread.is_none() => Rating::NotGraded(advice::no_source()),
+        (0, failed, _) if unread.is_none() => Rating::NotGraded(advice::no_file_read(failed)),
+        _ if out_of_sight.is_some() => Rating::NotGraded(out_of_sight.unwrap_or_default()),
         (files, _, 0) => Rating::NotGraded(advice::no_tool(files)),
         (_, _, all) if seen.coverage.followed() * 100 < all * ENOUGH => {
             Rating::NotGraded(advice::not_followed(tools, ENOUGH))
@@ -185,7 +202,8 @@ mod tests {
     fn what_was_not_seen_is_not_graded() {
         let rated = |files, failed, tools: &[bool]| {
             let coverage = coverage(files, tools);
-            rating(&[], &BTreeMap::new(), &Seen { coverage: &coverage, failed })
+            let unseen = Unseen::default();
+            rating(&[], &BTreeMap::new(), &Seen { coverage: &coverage, failed, unseen: &unseen })
         };
         assert_eq!(rated(1, 0, &[true]), Rating::Score(100));
         assert_eq!(
@@ -206,6 +224,33 @@ mod tests {
         ] {
             assert!(seen.not_graded().unwrap().starts_with(why), "{seen:?}");
             assert_eq!((seen.score(), seen.grade()), (None, None));
+        }
+    }
+
+    #[test]
+    fn where_tools_may_be_that_nobody_sees_there_is_no_grade_unless_the_server_lists_them() {
+        let place = Loss {
+            location: Location { file: "a.ts".into(), line: 7, end_line: 7 },
+            kind: LossKind::UnknownFunction,
+            callee: "@acme/tools.installAll".into(),
+            hides: true,
+        };
+        let server = UnreadServer { file: "Cargo.toml".into(), language: "Rust" };
+        let mut coverage = coverage(1, &[true]);
+        for (unseen, why) in [
+            (
+                Unseen { registrars: vec![place], unread: vec![] },
+                "1 tool was found, and others may be announced",
+            ),
+            (Unseen { registrars: vec![], unread: vec![server] }, "a server of this tree is written in Rust"),
+        ] {
+            coverage.listed = None;
+            let seen = Seen { coverage: &coverage, failed: 0, unseen: &unseen };
+            let rated = rating(&[], &BTreeMap::new(), &seen);
+            assert!(rated.not_graded().unwrap().starts_with(why), "{rated:?}");
+            coverage.compare_with(&["tool_0".to_owned()]);
+            let seen = Seen { coverage: &coverage, failed: 0, unseen: &unseen };
+            assert_eq!(rating(&[], &BTreeMap::new(), &seen), Rating::Score(100));
         }
     }
 

@@ -10,7 +10,10 @@
 //! What a rule guesses besides (a reader that may be another one, a row that may not be the same) it takes off by itself with
 //! [`Issue::no_surer_than`](crate::Issue::no_surer_than).
 
-use interlock_model::{Confidence, Span, ir::Op};
+use interlock_model::{
+    Confidence, Span,
+    ir::{Doubtful, Op},
+};
 
 use super::entry::{At, Entry, Runs};
 
@@ -22,6 +25,8 @@ struct Grounds {
     is_alternative: bool,
     /// Whether it was guessed what an object is, from its name or its methods, or what a library makes of a function.
     is_guessed: bool,
+    /// Whether a part of it may not run as it is read: its file does not parse, or nobody creates an object of its class.
+    is_doubtful: bool,
 }
 
 /// Who gets there.
@@ -42,8 +47,8 @@ enum ReachedBy {
 impl Grounds {
     const fn confidence(self) -> Confidence {
         match self {
-            Self { reached_by: ReachedBy::Nobody, .. } => Confidence::Low,
-            Self { reached_by: ReachedBy::Tool, is_alternative: false, is_guessed: false } => {
+            Self { reached_by: ReachedBy::Nobody, .. } | Self { is_doubtful: true, .. } => Confidence::Low,
+            Self { reached_by: ReachedBy::Tool, is_alternative: false, is_guessed: false, .. } => {
                 Confidence::High
             }
             Self { .. } => Confidence::Medium,
@@ -63,7 +68,20 @@ impl Entry<'_> {
             Runs::Event | Runs::StartUp | Runs::Unreached => ReachedBy::Nobody,
         };
         let is_alternative = steps.iter().any(|at| self.is_alternative(*at));
-        Grounds { reached_by, is_alternative, is_guessed: self.guessed(steps).is_some() }.confidence()
+        let is_guessed = self.guessed(steps).is_some();
+        Grounds { reached_by, is_alternative, is_guessed, is_doubtful: self.doubtful(steps).is_some() }
+            .confidence()
+    }
+
+    /// Why it is doubtful that some steps, or the entry point itself, run as they are read.
+    pub(crate) fn doubtful(&self, steps: &[At]) -> Option<Doubtful> {
+        let doubts = &self.program.doubts;
+        if doubts.is_empty() {
+            return None;
+        }
+        let own = self.program.function(self.function).map(|function| function.span);
+        let spans = || steps.iter().map(|at| self.span(*at)).chain(own);
+        doubts.iter().find(|doubt| spans().any(|span| doubt.covers(span))).map(|doubt| doubt.why)
     }
 
     /// Whether a step stands in a function that is only one of several that a call on the way may mean. The linker puts a check on
@@ -96,6 +114,11 @@ mod tests {
     #[test]
     fn only_a_named_tool_whose_calls_lead_to_one_function_each_is_sure() {
         use Confidence::{High, Low, Medium};
+        for doubtful in [ReachedBy::Tool, ReachedBy::Request] {
+            let grounds =
+                Grounds { reached_by: doubtful, is_alternative: false, is_guessed: false, is_doubtful: true };
+            assert_eq!(grounds.confidence(), Low, "{grounds:?}");
+        }
         for (reached_by, is_alternative, is_guessed, expected) in [
             (ReachedBy::Tool, false, false, High),
             (ReachedBy::Tool, true, false, Medium),
@@ -108,7 +131,7 @@ mod tests {
             (ReachedBy::Nobody, false, false, Low),
             (ReachedBy::Nobody, true, true, Low),
         ] {
-            let grounds = Grounds { reached_by, is_alternative, is_guessed };
+            let grounds = Grounds { reached_by, is_alternative, is_guessed, is_doubtful: false };
             assert_eq!(grounds.confidence(), expected, "{grounds:?}");
         }
     }

@@ -183,9 +183,14 @@ impl<'e> Entry<'e> {
     /// Who gets to a step where it is no tool, and from where, for a message: a finding without tools would name nobody.
     pub(crate) fn way_without_tool(&self, at: At) -> Option<String> {
         let who = match self.runs {
-            Runs::Call(tools) if tools.is_empty() => "a request that is no tool",
-            Runs::Event => "an event or a timer",
-            Runs::StartUp if self.background_loop(at).is_some() => "a loop that start-up leaves running",
+            Runs::Call(tools) if tools.is_empty() => match self.program.routes.get(&self.function) {
+                Some(route) => format!("a request that is no tool (`{route}`)"),
+                None => "a request that is no tool".to_owned(),
+            },
+            Runs::Event => "an event or a timer".to_owned(),
+            Runs::StartUp if self.background_loop(at).is_some() => {
+                "a loop that start-up leaves running".to_owned()
+            }
             _ => return None,
         };
         let from = self.calls_around(at).last().map_or_else(|| self.span(at), |(_, span)| span);

@@ -1,8 +1,8 @@
 //! Writes down the step that an entry says.
 
 use interlock_model::ir::{
-    AccessPath, Aspect, Backoff, Body, Change, Comparator, Condition, Fresh, Op, Resource, Term, Value,
-    WriteMode,
+    AccessPath, Aspect, Backoff, Body, Change, Comparator, Condition, Fresh, Name, Op, Resource, Root, Term,
+    Value, WriteMode,
 };
 
 use crate::{Arg, Kind, Outcome, Shape};
@@ -46,6 +46,9 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
             let handle = path_at(scene, entry.at.as_ref());
             if let Some(handle) = handle.or_else(|| scene.receiver.cloned()) {
                 write(scene, entry, Resource::Stream(handle), WriteMode::Append, body);
+            }
+            if matches!(entry.change, Some(ChangeText::Command)) {
+                outcome.program = told_program(scene, entry);
             }
         }
         Do::Sql => rows::sql(scene, entry, body),
@@ -206,6 +209,18 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
     let sent = scene.call.arguments.iter().chain(&before).filter(|_| may_put);
     let from = super::statement::unique(sent.flat_map(|arg| arg.values.iter().copied()).collect());
     body.push(Op::External { into: scene.take_into(), service, change, from, idempotency, over });
+}
+
+/// The program that reads what is written to it, where it outlives the function that writes: it may do anything that it is told. One that
+/// is started for this was judged there.
+fn told_program(scene: &Scene<'_>, entry: &Entry) -> Option<Name> {
+    let path = scene.receiver?;
+    let Some(made) = scene.kind.and_then(|kind| kind.made.last()) else { return Some("".into()) };
+    if matches!(path.root, Root::Value(_)) && path.fields.is_empty() {
+        return None;
+    }
+    let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
+    command::unseen(&service, made.arguments.get(1))
 }
 
 /// How members are called that say which one is meant, at the end of their names and in small letters.

@@ -38,7 +38,7 @@ use rustc_hash::FxHashMap;
 use crate::{Call, Frontend, Kind, Outcome, Tables};
 
 pub use format::Engine;
-pub(crate) use service::{Verb, verb_of};
+pub(crate) use service::{Verb, verb_of, words};
 pub use sql::{Seen, tables_of};
 
 /// How an object's method is called that reads an entry.

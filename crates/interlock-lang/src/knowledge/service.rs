@@ -138,7 +138,7 @@ fn noun_of(words: &[String]) -> String {
 }
 
 /// The words of a name, in small letters.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![];
     for letter in name.chars() {
         match words.last_mut() {

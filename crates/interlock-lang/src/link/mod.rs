@@ -27,7 +27,7 @@ pub(crate) mod forward;
 mod handed;
 mod members;
 mod passed;
-mod remote;
+pub(crate) mod remote;
 mod requests;
 mod rewrite;
 mod waits;
@@ -44,8 +44,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use interlock_model::{
     FileId, Span,
     ir::{
-        AccessPath, Field, Function, FunctionId, Limit, Limited, Name, Note, Op, Program, Resource, Role,
-        Root, Unresolved, WriteMode,
+        AccessPath, Doubt, Doubtful, Field, Function, FunctionId, Limit, Limited, Name, Note, Op, Program,
+        Resource, Role, Root, Unresolved, WriteMode,
     },
 };
 use rayon::{
@@ -67,6 +67,9 @@ use crate::{
 /// How many functions one thread takes at once.
 const SIDE_BY_SIDE: usize = 64;
 
+/// How a front end begins the note about what it cannot parse.
+const UNREADABLE: &str = "cannot be read";
+
 /// More notes than this are only counted.
 const MOST_NOTES: usize = 50;
 
@@ -87,11 +90,18 @@ pub(crate) fn link(
     constants::settle(&flat, &mut functions);
     let packages = packages.iter().map(String::as_str).collect();
     let namespaces = names.namespaces();
-    let tools::Applied { servers, notes: unregistered, unresolved: nameless, called_by_tree } =
-        tools::apply(&mut flat, &mut functions, packages, (&names, &namespaces), knowledge, semantics);
+    let tools::Applied {
+        servers,
+        notes: unregistered,
+        unresolved: nameless,
+        routes,
+        out_of_sight,
+        called_by_tree,
+    } = tools::apply(&mut flat, &mut functions, packages, (&names, &namespaces), knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
     notes.extend(threads(&handlers, &flat.files, &mut functions, &called_by_tree));
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
+    let doubts = doubts(&notes, &names);
     let hand_made = std::mem::take(&mut flat.hand_made);
     let passed = {
         let index = Index::of(&flat, &functions, knowledge.tables().builtin());
@@ -142,6 +152,9 @@ pub(crate) fn link(
         called_often: HashSet::default(),
         notes: bounded(notes),
         unresolved,
+        out_of_sight,
+        routes,
+        doubts,
         settled_requests,
         returned,
         made,
@@ -271,6 +284,20 @@ fn lost(names: &Names) -> impl Iterator<Item = Note> {
         let span = Span::on_line(FileId(number(module)), 1);
         Note { span, text: format!("the import of \"{specifier}\" leads to no file of the tree") }
     })
+}
+
+/// The files that do not parse, and those that import several others of which none is there.
+fn doubts(notes: &[Note], names: &Names) -> Vec<Doubt> {
+    let unread = notes.iter().filter(|note| note.text.starts_with(UNREADABLE));
+    let damaged = unread.map(|note| Doubt { span: note.span, why: Doubtful::DamagedFile });
+    let stranded = names.stranded().into_iter().map(|module| {
+        let span = Span::on_line(FileId(number(module)), 1);
+        Doubt { span, why: Doubtful::StrandedFile }
+    });
+    let mut doubts: Vec<Doubt> = damaged.chain(stranded).collect();
+    doubts.sort_by_key(|doubt| doubt.span.file);
+    doubts.dedup_by_key(|doubt| doubt.span.file);
+    doubts
 }
 
 /// At most so many notes, and a count of the others.

@@ -135,6 +135,9 @@ enum Offer {
     From(usize, Name, Imported),
 }
 
+/// Of so many files that a module imports one must be there.
+const STRANDED: usize = 2;
+
 impl Names {
     /// Takes the imports and exports out of the modules.
     pub(super) fn new(modules: &mut [Module], resolve: Box<dyn Resolve>, default: &'static str) -> Self {
@@ -225,6 +228,25 @@ impl Names {
             }
         }
         lost
+    }
+
+    /// The modules that import several files, none of which is in the tree.
+    pub(super) fn stranded(&self) -> Vec<usize> {
+        let mut lost: FxHashMap<usize, usize> = FxHashMap::default();
+        for (module, _) in self.lost() {
+            *lost.entry(module).or_default() += 1;
+        }
+        let finds_none = |module: usize| {
+            let (Some(imports), Some(path)) = (self.imports.get(module), self.paths.get(module)) else {
+                return false;
+            };
+            let leads = |from: &Name| matches!(self.resolve.resolve(path, from), Resolved::File(_));
+            !imports.values().any(|(from, what)| leads(from) || self.inside(path, from, what).is_some())
+        };
+        let several = lost.into_iter().filter(|(module, lost)| *lost >= STRANDED && finds_none(*module));
+        let mut stranded: Vec<usize> = several.map(|(module, _)| module).collect();
+        stranded.sort_unstable();
+        stranded
     }
 
     /// Where a specifier in a module leads: to a namespace, or out of the tree.

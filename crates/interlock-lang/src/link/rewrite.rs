@@ -314,8 +314,10 @@ impl<'f> Rewriter<'_, 'f> {
             }
             Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
             Reached::Method(_, receiver, name) => {
-                self.note_unresolved(&standing, UnresolvedReason::Library);
-                if !self.remote_method(&standing, Some(&receiver), &name, true, out) {
+                if self.remote_method(&standing, Some(&receiver), &name, true, out) {
+                    self.note_client(&standing, name, UnresolvedReason::Library);
+                } else {
+                    self.note_unresolved(&standing, UnresolvedReason::Library);
                     self.other(&standing, Some(receiver), &name, false, out);
                 }
             }
@@ -347,12 +349,13 @@ impl<'f> Rewriter<'_, 'f> {
                 let is_known =
                     matches!(whole, AbstractValue::Plain) || self.eval.builtins.computes(&name).is_some();
                 if !is_known {
-                    self.note_unresolved(&standing, reason);
                     let is_library = reason == UnresolvedReason::Library && receiver.is_some();
                     let may_be = is_library || reason == UnresolvedReason::Receiver;
                     if may_be && self.remote_method(&standing, receiver.as_ref(), &name, is_library, out) {
+                        self.note_client(&standing, name, reason);
                         return;
                     }
+                    self.note_unresolved(&standing, reason);
                 }
                 self.other(&standing, receiver, &name, matches!(whole, AbstractValue::Plain), out);
             }
@@ -365,6 +368,13 @@ impl<'f> Rewriter<'_, 'f> {
         let (function, span) = (self.id, standing.span);
         let unresolved = Unresolved { function, span, callee: callee.into(), reason };
         self.eval.unresolved.borrow_mut().push(unresolved);
+    }
+
+    /// Notes that a call was taken for a request of a client of which nothing is known: for what it is, and that it was guessed.
+    fn note_client(&self, standing: &Standing<'f>, callee: Name, reason: UnresolvedReason) {
+        let (function, span) = (self.id, standing.span);
+        self.eval.unresolved.borrow_mut().push(Unresolved { function, span, callee, reason });
+        self.note_unresolved(standing, UnresolvedReason::Guessed);
     }
 
     /// Notes that a call runs another program: what that one changes is not seen.
@@ -473,21 +483,22 @@ impl<'f> Rewriter<'_, 'f> {
         } else {
             UnresolvedReason::Library
         };
-        self.note_unresolved(standing, reason);
         let (object, method) = path.rsplit_once('.').unwrap_or(("", path));
         let object = match object {
             "" => library.rsplit('/').next().unwrap_or(library).to_owned(),
             object => format!("{}.{object}", library.rsplit('/').next().unwrap_or(library)),
         };
         let asks = standing.awaited && !library.is_empty() && !standing.site.construct;
-        if asks && self.remote(standing, &object, method, out) {
-            return;
-        }
         let name: Name = match (library, path) {
             ("", path) => path.into(),
             (library, "") => library.into(),
             (library, path) => [library, ".", path].concat().into(),
         };
+        if asks && self.remote(standing, &object, method, out) {
+            self.note_client(standing, name, reason);
+            return;
+        }
+        self.note_unresolved(standing, reason);
         self.push_call(standing, Callee::Named(name), None, out);
     }
 

@@ -1,6 +1,8 @@
 //! What discovery answers.
 
-use interlock_model::ir::{Function, FunctionId, Name, Note, Origin, Server, Tool, Value};
+use std::collections::HashMap;
+
+use interlock_model::ir::{Function, FunctionId, Name, Note, Origin, OutOfSight, Server, Tool, Value};
 
 use crate::module::Site;
 
@@ -23,6 +25,10 @@ pub(crate) struct Discovered {
     pub(crate) nameless: Vec<FunctionId>,
     /// Handlers that the tree's own server calls: how a library would run them says nothing about them.
     pub(crate) called_by_tree: Vec<FunctionId>,
+    /// The routes that functions answer, as a reader names them: `POST /notes`.
+    pub(crate) routes: HashMap<FunctionId, Name>,
+    /// Tools whose functions were not found, and where a server is handed to something unknown.
+    pub(crate) out_of_sight: Vec<OutOfSight>,
     /// What was seen to be a registration and not understood.
     pub(crate) notes: Vec<Note>,
 }

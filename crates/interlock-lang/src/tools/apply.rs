@@ -1,8 +1,10 @@
 //! Writes what was found into the tree, before its calls are looked up.
 
+use std::collections::HashMap;
+
 use interlock_model::ir::{
-    Block, Callee, Effect, Function, FunctionId, Name, Note, Op, Origin, Role, Server, Term, Unresolved,
-    UnresolvedReason, Value, ValueInfo,
+    Block, Callee, Effect, Function, FunctionId, Name, Note, Op, Origin, OutOfSight, Role, Server, Term,
+    Unresolved, UnresolvedReason, Value, ValueInfo,
 };
 
 use super::{Discovered, Dispatch, Handler, answer::Added};
@@ -25,6 +27,10 @@ pub(crate) struct Applied {
     pub(crate) notes: Vec<Note>,
     /// The handlers of all tools that go nobody knows where.
     pub(crate) unresolved: Vec<Unresolved>,
+    /// The routes that functions answer, as a reader names them.
+    pub(crate) routes: HashMap<FunctionId, Name>,
+    /// What clients can call and was not found.
+    pub(crate) out_of_sight: Vec<OutOfSight>,
     /// The handlers that the tree's own server calls.
     pub(crate) called_by_tree: Vec<FunctionId>,
 }
@@ -38,7 +44,19 @@ pub(crate) fn apply(
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let Discovered { handlers, added, sites, dispatches, origins, servers, nameless, called_by_tree, notes } = {
+    let Discovered {
+        handlers,
+        added,
+        sites,
+        dispatches,
+        origins,
+        servers,
+        nameless,
+        called_by_tree,
+        routes,
+        out_of_sight,
+        notes,
+    } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
         let world = World::new(flat, &index, namespaces, knowledge, semantics);
         super::discover(Contexts::new(&world, functions, names), packages)
@@ -94,7 +112,7 @@ pub(crate) fn apply(
         let Function { name, span, .. } = functions.get(function.0 as usize)?;
         Some(Unresolved { function, span: *span, callee: name.clone(), reason: UnresolvedReason::Tools })
     });
-    Applied { unresolved: unresolved.collect(), called_by_tree, servers, notes }
+    Applied { unresolved: unresolved.collect(), routes, out_of_sight, called_by_tree, servers, notes }
 }
 
 fn set_origin(functions: &mut [Function], function: FunctionId, value: Value, origin: Origin) {

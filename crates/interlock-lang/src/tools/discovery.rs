@@ -1,12 +1,15 @@
 //! What was found so far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use interlock_model::ir::{FunctionId, Name, Note, Tool};
+use interlock_model::{
+    Span,
+    ir::{FunctionId, Name, Note, OutOfSight, Tool},
+};
 
 use super::{
     AbstractValue, Context, Discovered, Dispatch, Handler, files, index::Index, mounted::Way,
-    serve::Packages, shape, wrap::Wrapped,
+    serve::Packages, shape, unseen, wrap::Wrapped,
 };
 
 /// How many notes about registrations are written.
@@ -31,8 +34,10 @@ pub(super) struct Discovery<'x, 'i> {
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
     /// The handlers that the tree's own server calls.
     pub(super) called_by_tree: Vec<FunctionId>,
-    /// The tools that servers list, and the package of who lists them.
-    pub(super) listed: Vec<(&'i str, Tool)>,
+    /// The routes that functions answer, as a reader names them.
+    pub(super) routes: HashMap<FunctionId, Name>,
+    /// The tools that servers list.
+    pub(super) listed: Vec<Listed<'i>>,
     /// Whether all that looks like a tool was registered.
     all_tools: bool,
     /// The packages in which something was registered because it looks like a tool.
@@ -41,7 +46,18 @@ pub(super) struct Discovery<'x, 'i> {
     /// The functions that answer for all tools.
     dispatchers: Vec<Dispatcher>,
     packages: Packages<'i>,
+    /// What clients can call and was not found so far.
+    out_of_sight: Vec<OutOfSight>,
     notes: Vec<Note>,
+}
+
+/// A tool that a server lists.
+pub(super) struct Listed<'i> {
+    /// The package of who lists it.
+    pub(super) package: &'i str,
+    /// Where that is.
+    pub(super) span: Span,
+    pub(super) tool: Tool,
 }
 
 impl<'x, 'i> Discovery<'x, 'i> {
@@ -51,12 +67,14 @@ impl<'x, 'i> Discovery<'x, 'i> {
             wrapped: Wrapped::new(index),
             dispatches: BTreeMap::new(),
             called_by_tree: vec![],
+            routes: HashMap::new(),
             listed: vec![],
             all_tools: false,
             by_look: vec![],
             handlers: BTreeMap::new(),
             dispatchers: vec![],
             packages: Packages::of(index),
+            out_of_sight: vec![],
             notes: vec![],
         }
     }
@@ -70,20 +88,29 @@ impl<'x, 'i> Discovery<'x, 'i> {
         describe: impl Fn(Name) -> Tool,
     ) {
         let functions = self.functions(work);
-        if functions.is_empty() && self.notes.len() < NOTES {
-            let tool = name.as_ref().map_or(String::new(), |name| format!(" {name}"));
-            let text = format!("the handler of the tool{tool} was not found");
-            let span = self.index.site(site).map(|site| site.span).unwrap_or_default();
-            let note = Note { span, text };
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
+        if functions.is_empty() {
+            self.unhandled(site, work, name.as_ref());
         }
         for function in functions {
             let name = name.clone().unwrap_or_else(|| self.called_after(function));
             let tool = describe(name);
             self.serve(function, tool);
         }
+    }
+
+    /// Remembers that a tool was announced whose function was not found.
+    pub(super) fn unhandled(&mut self, site: u32, work: &AbstractValue<'i>, name: Option<&Name>) {
+        let at = self.index.site(site).map(|site| site.span).unwrap_or_default();
+        if self.notes.len() < NOTES {
+            let tool = name.map_or(String::new(), |name| format!(" {name}"));
+            let note = Note { span: at, text: format!("the handler of the tool{tool} was not found") };
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        let Some(name) = name else { return };
+        let (callee, is_lost) = unseen::described(self.index, work).unwrap_or_else(|| (name.clone(), false));
+        self.out_of_sight.push(OutOfSight { span: at, tool: Some(name.clone()), callee, is_lost });
     }
 
     /// Registers whatever looks like a tool, because somebody registers tools that nobody can name.
@@ -159,10 +186,10 @@ impl<'x, 'i> Discovery<'x, 'i> {
     /// The tools that a server lists: those of its own package, and where none lists any there the only ones that there are.
     fn listed_for(&self, function: u32) -> Vec<Tool> {
         let own = self.package_of(function);
-        let first = self.listed.first().map(|(package, _)| *package);
-        let only = first.filter(|first| self.listed.iter().all(|(package, _)| package == first));
-        let listed = self.listed.iter().filter(|(package, _)| *package == own || only == Some(*package));
-        listed.map(|(_, tool)| tool.clone()).collect()
+        let first = self.listed.first().map(|listed| listed.package);
+        let only = first.filter(|first| self.listed.iter().all(|listed| listed.package == *first));
+        let of_it = |listed: &&Listed<'i>| listed.package == own || only == Some(listed.package);
+        self.listed.iter().filter(of_it).map(|listed| listed.tool.clone()).collect()
     }
 
     /// The function of the tree that does the work inside of wrappers.
@@ -296,9 +323,12 @@ impl<'x, 'i> Discovery<'x, 'i> {
             }
             tools.into_iter().for_each(|tool| self.serve(function, tool));
         }
+        let out_of_sight =
+            unseen::tools(std::mem::take(&mut self.out_of_sight), &self.listed, self.handlers.values());
         let listed = self.listed;
         let describe = |mut tool: Tool| {
-            if let Some((_, known)) = listed.iter().find(|(_, known)| known.name == tool.name) {
+            if let Some(Listed { tool: known, .. }) = listed.iter().find(|known| known.tool.name == tool.name)
+            {
                 tool.read_only |= known.read_only;
                 tool.idempotent |= known.idempotent;
             }
@@ -319,6 +349,8 @@ impl<'x, 'i> Discovery<'x, 'i> {
             dispatches: self.dispatches.into_values().collect(),
             nameless,
             called_by_tree: self.called_by_tree,
+            out_of_sight,
+            routes: self.routes,
             notes: self.notes,
             ..Discovered::default()
         }

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     AbstractValue, Context, Dispatch,
     call_kind::CallKind,
-    discovery::Discovery,
+    discovery::{Discovery, Listed},
     exact_name,
     index::{Definition, Index, compared},
     lookup::{Elements, Tools, called_function, collection, handed, named},
@@ -62,12 +62,13 @@ pub(super) fn calls(discovery: &mut Discovery<'_, '_>, function: u32) {
 pub(super) fn lists(discovery: &mut Discovery<'_, '_>, function: u32) {
     let (index, function) = (discovery.index, discovery.inside(function));
     let package = discovery.package_of(function);
+    let span = index.unit(function).map(|unit| unit.function.span).unwrap_or_default();
     let answer = index.returned(function, &Context::plain(function).env);
     let listed = &index.sdk().dispatch.listed;
     let tools = if listed.is_empty() { answer } else { index.member(answer, listed) };
     for tool in index.list(&tools) {
         if let AbstractValue::Text(name) = index.name_in(&tool) {
-            discovery.listed.push((package, index.tool_in(name, &tool)));
+            discovery.listed.push(Listed { package, span, tool: index.tool_in(name, &tool) });
         }
     }
 }

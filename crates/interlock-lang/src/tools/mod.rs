@@ -39,6 +39,8 @@ mod wrap;
 
 mod serve;
 
+mod unseen;
+
 mod limits;
 
 mod origin;
@@ -73,5 +75,6 @@ fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
     let mut discovered = discovery.finish();
     origin::mark(&index, &mut discovered);
     discovered.servers = serve::servers(&index, &discovered);
+    discovered.out_of_sight.extend(unseen::registrars(&index));
     discovered
 }

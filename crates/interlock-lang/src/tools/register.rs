@@ -9,7 +9,7 @@ use super::{
     discovery::Discovery,
     dispatch, exact_name,
     index::{Definition, Index},
-    mixin, mounted, overridden, per_tool, remade, shape, split_method,
+    mixin, mounted, overridden, per_tool, remade, shape, split_method, unseen,
 };
 use crate::{
     Arg, Shape,
@@ -52,10 +52,10 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             Registers::Object => first_object(discovery, number, site),
             Registers::Described => pair(discovery, number, site),
             // Under which name depends on who calls the method of the tree that it is in.
-            Registers::Function if overridden::calls_above(index, site) => above.push(site),
+            Registers::Function if overridden::calls_above(index, site) => above.push((number, site)),
             Registers::Function => match &call.remakes {
                 Some(remakes) => remade::tool(discovery, site, remakes),
-                None => function(discovery, site, false),
+                None => function(discovery, (number, site), false),
             },
             Registers::Calls => each_function(discovery, site, dispatch::calls),
             Registers::Lists => each_function(discovery, site, |discovery, function| {
@@ -259,7 +259,7 @@ fn tool<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site, hand
 
 /// `@mcp.tool(name="add") def add(…)`, `mcp.add_tool(add, name="add")`: the function first, then what it is called or options that say so.
 /// `only_new` leaves those as they are that are tools already.
-fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, only_new: bool) {
+fn function<'i>(discovery: &mut Discovery<'_, 'i>, (number, site): (u32, &'i Site), only_new: bool) {
     let index = discovery.index;
     let Some((work, rest)) = site.arguments.split_first() else { return };
     let ways = index.caller_contexts(site.within, |at| {
@@ -288,6 +288,12 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, only_new: boo
         let options = rest.iter().chain(all_named).map(|arg| index.evaluate(arg, &at));
         let options: Vec<AbstractValue<'i>> = options.collect();
         let named = named_by(index, &options);
+        if let Some(own) = unseen::imported_name(&work).filter(|_| functions.is_empty() && !only_new) {
+            for way in &ways {
+                let named = way.name(named.clone().unwrap_or_else(|| own.clone()));
+                discovery.unhandled(number, &work, Some(&named));
+            }
+        }
         for function in functions {
             discovery.serve_under(function, named.as_ref(), &ways, &options);
         }

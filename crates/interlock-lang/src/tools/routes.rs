@@ -1,6 +1,6 @@
 //! Routes of web frameworks: clients reach them beside the tools, and they race like them.
 
-use interlock_model::ir::{FunctionId, Root};
+use interlock_model::ir::{FunctionId, Name, Root};
 
 use super::{
     AbstractValue, Context, call_kind::CallKind, discovery::Discovery, exact_name, index::Index,
@@ -13,6 +13,9 @@ use crate::{
 
 /// How many wrappers around a handler are looked into.
 const WRAPPERS: usize = 4;
+
+/// The methods of routers that are called like those of HTTP.
+const VERBS: &[&str] = &["get", "post", "put", "patch", "delete"];
 
 /// Makes the handlers of routes entries: a function, or what a wrapper makes of one (`app.post("/x", handled(async (req) => …))`).
 pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
@@ -48,11 +51,27 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
                     index.settle(thing.clone()),
                     AbstractValue::Function(..) | AbstractValue::Call(..)
                 ) {
-                    discovery.functions(&thing).into_iter().for_each(|function| discovery.entry(function));
+                    for function in discovery.functions(&thing) {
+                        discovery.entry(function);
+                        if let Some(named) = named(index, site, &at) {
+                            discovery.routes.entry(FunctionId(function)).or_insert(named);
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+/// What a reader calls the requests that a route is for: `POST /notes`. Where something stands before all routes there is no such name.
+fn named<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Name> {
+    let (method, _) = site.callee.as_ref().and_then(split_method)?;
+    let mut texts = site.arguments.iter().map(|arg| index.settle(index.evaluate(arg, at)));
+    let path = texts.find_map(|thing| thing.text().cloned().filter(|text| text.contains('/')))?;
+    Some(match VERBS.contains(&method) && path.starts_with('/') {
+        true => [&*method.to_uppercase(), " ", &*path].concat().into(),
+        false => path,
+    })
 }
 
 /// Makes the handlers inside of wrappers entries: `limited(http.HandlerFunc(work))`.

@@ -35,7 +35,8 @@ pub use effect::{Argument, Asked, Backoff, Block, Bound, Callee, Catch, Change, 
 pub use fields::Fields;
 pub use function::{Function, FunctionId, Interleaving, Origin, Role, Tool, Transport, ValueInfo};
 pub use program::{
-    HandMade, Limit, Limited, Member, Note, Program, Removal, Server, Table, Unresolved, UnresolvedReason,
+    Doubt, Doubtful, HandMade, Limit, Limited, Member, Note, OutOfSight, Program, Removal, Server, Table,
+    Unresolved, UnresolvedReason,
 };
 pub use protection::{Finish, Hold, Isolation, Lease, Lock, LockKind, Scope, Transaction, Via};
 pub use resource::{Aspect, Comparator, Comparison, Condition, Resource, WriteMode};

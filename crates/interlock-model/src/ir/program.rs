@@ -34,6 +34,15 @@ pub struct Program {
     pub notes: Vec<Note>,
     /// The calls that lead nowhere, or not everywhere, in the order of the functions: where the analysis lost its way.
     pub unresolved: Vec<Unresolved>,
+    /// The tools that are announced without a function that is known, and the places at which others may be announced.
+    #[serde(default)]
+    pub out_of_sight: Vec<OutOfSight>,
+    /// What the requests that are no tools are called: `POST /notes`.
+    #[serde(default)]
+    pub routes: HashMap<FunctionId, Name>,
+    /// Code that is read and may not be what runs, or may never run.
+    #[serde(default)]
+    pub doubts: Vec<Doubt>,
     /// The calls that hand a function what its requests are made of, all of it: what is open inside of it is not open for them.
     pub settled_requests: HashSet<Span>,
     /// What functions put together and give back, member by member, where each is one place whichever way they return: `return { row, file }`.
@@ -57,6 +66,65 @@ pub struct Member {
     pub names: Vec<Name>,
     /// What it is, as the function calls it.
     pub is: AccessPath,
+}
+
+/// Code of which it is doubtful that it runs as it is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// Where: of a file, any place in it.
+    pub span: Span,
+    /// Why.
+    pub why: Doubtful,
+}
+
+/// Why it is doubtful that code runs as it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Doubtful {
+    /// The file does not parse, and a part of it was left out.
+    DamagedFile,
+    /// The file imports several others, and none of them is there.
+    StrandedFile,
+    /// It is a function of a class that nothing names: nobody creates one.
+    UnmadeClass,
+}
+
+impl Doubt {
+    /// Whether code is of what is doubtful.
+    #[must_use]
+    pub const fn covers(&self, span: Span) -> bool {
+        if self.span.file.0 != span.file.0 {
+            return false;
+        }
+        match self.why {
+            Doubtful::DamagedFile | Doubtful::StrandedFile => true,
+            Doubtful::UnmadeClass => self.span.start <= span.start && span.end <= self.span.end,
+        }
+    }
+}
+
+impl Doubtful {
+    /// The sentence for whoever reads a finding there.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DamagedFile => "the file does not parse, so this may not be what runs",
+            Self::StrandedFile => "the files that this one imports are not there, so it may never run",
+            Self::UnmadeClass => "nothing creates an object of this class, so it may never run",
+        }
+    }
+}
+
+/// What clients can call and nobody finds in the sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutOfSight {
+    /// Where it is announced.
+    pub span: Span,
+    /// The tool; none where a server is handed to something unknown, which may announce any number of them.
+    pub tool: Option<Name>,
+    /// What does the work, or is handed the server, as far as it has a name.
+    pub callee: Name,
+    /// Whether that comes from an import which leads to no file.
+    pub is_lost: bool,
 }
 
 /// A call of which it is not known what it does, or not all of it.

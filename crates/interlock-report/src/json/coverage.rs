@@ -54,6 +54,7 @@ enum Kind {
     Budget,
     OtherProgram,
     UnknownRequest,
+    DamagedFile,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -20,8 +20,8 @@ use interlock_hazards::{
 use interlock_model::{
     Location, Loss, LossKind, Span, ToolCoverage,
     ir::{
-        Callee, Effect, Exit, Function, FunctionId, Name, Op, Program, Role, Root, Tool, UnresolvedReason,
-        ValueInfo,
+        Callee, Doubtful, Effect, Exit, Field, Function, FunctionId, Name, Op, OutOfSight, Program, Resource,
+        Role, Root, Tool, Unresolved, UnresolvedReason, ValueInfo, WriteMode,
     },
 };
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -96,7 +96,37 @@ pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Lost]) -
             lost: losses.into_iter().take(MOST_LISTED).cloned().collect(),
         }
     };
-    tools.into_iter().map(covered).collect()
+    let announced = program.out_of_sight.iter().filter_map(|announced| unseen(program, announced));
+    let announced: Vec<ToolCoverage> =
+        announced.filter(|tool| !tools.contains_key(tool.name.as_str())).collect();
+    let mut covered: Vec<ToolCoverage> = tools.into_iter().map(covered).collect();
+    covered.extend(announced);
+    covered.sort_by(|one, other| one.name.cmp(&other.name));
+    covered
+}
+
+/// A tool that is announced and whose function is not known.
+fn unseen(program: &Program, announced: &OutOfSight) -> Option<ToolCoverage> {
+    let name = announced.tool.as_ref()?.to_string();
+    Some(ToolCoverage { name, followed: false, lost: vec![loss_of(program, announced)] })
+}
+
+fn loss_of(program: &Program, unseen: &OutOfSight) -> Loss {
+    Loss {
+        location: location(program, unseen.span),
+        kind: if unseen.is_lost { LossKind::UnresolvedImport } else { LossKind::UnknownFunction },
+        callee: unseen.callee.to_string(),
+        hides: true,
+    }
+}
+
+/// Where a server is handed to something unknown, which may announce any number of tools.
+pub(crate) fn registrars(program: &Program) -> Vec<Loss> {
+    let unseen = program.out_of_sight.iter().filter(|unseen| unseen.tool.is_none());
+    let mut found: Vec<Loss> = unseen.map(|unseen| loss_of(program, unseen)).collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 fn tools_of(function: &Function) -> &[Tool] {
@@ -113,9 +143,75 @@ pub(super) fn losses(
     touching: &Touching,
     crowded: bool,
 ) -> Vec<Lost> {
-    let reasons = program.unresolved.iter().map(|unresolved| (unresolved.span, unresolved.reason)).collect();
+    let mut reasons: FxHashMap<Span, &Unresolved> = FxHashMap::default();
+    for unresolved in &program.unresolved {
+        let known = reasons.entry(unresolved.span).or_insert(unresolved);
+        // What was guessed of a call says less than what it is.
+        if unresolved.reason != UnresolvedReason::Guessed {
+            *known = unresolved;
+        }
+    }
     let judge = Judge { program, reasons, touching, lexicon: Lexicon::of(program), crowded };
-    entries.par_iter().map(|entry| losses_of(&judge, entry)).collect()
+    let mut lost: Vec<Lost> = entries.par_iter().map(|entry| losses_of(&judge, entry)).collect();
+    hand_on(program, entries, &mut lost);
+    lost
+}
+
+/// What is done for a tool by somebody who works off a list of it: `this.queue.push(command)`, and a loop of the same class that writes what
+/// is in `this.queue` to another program. The tool has lost what that has lost.
+fn hand_on(program: &Program, entries: &[Expanded], lost: &mut [Lost]) {
+    struct Worker {
+        owner: Name,
+        lists: FxHashSet<Name>,
+        losses: Vec<Loss>,
+    }
+    let owner_of = |id: FunctionId| program.function(id).and_then(|function| function.owner.clone());
+    let is_call = |entry: &Expanded| matches!(entry.runs, Runs::Call(_) | Runs::Part(_));
+    let mut workers = vec![];
+    for (entry, lost) in entries.iter().zip(&*lost).filter(|(entry, _)| !is_call(entry)) {
+        let told = lost.losses.iter().filter(|loss| loss.hides && loss.kind == LossKind::OtherProgram);
+        let losses: Vec<Loss> = told.cloned().collect();
+        let Some(owner) = owner_of(entry.function).filter(|_| !losses.is_empty()) else { continue };
+        let mut lists = FxHashSet::default();
+        members(&entry.body, false, &mut lists);
+        workers.push(Worker { owner, lists, losses });
+    }
+    if workers.is_empty() {
+        return;
+    }
+    for (entry, lost) in entries.iter().zip(lost).filter(|(entry, _)| is_call(entry)) {
+        let owners: FxHashSet<Name> = lost.seen.iter().filter_map(|id| owner_of(*id)).collect();
+        let mut adds = FxHashSet::default();
+        for worker in workers.iter().filter(|worker| owners.contains(&worker.owner)) {
+            if adds.is_empty() {
+                members(&entry.body, true, &mut adds);
+            }
+            if adds.iter().any(|list| worker.lists.contains(list)) {
+                lost.losses.extend(worker.losses.iter().cloned());
+            }
+        }
+        lost.losses.sort();
+        lost.losses.dedup();
+    }
+}
+
+/// The last names of what is shared and added to, or read.
+fn members(block: &[Effect], adds: bool, found: &mut FxHashSet<Name>) {
+    for effect in block {
+        let shared = match &effect.op {
+            Op::Write { to: Resource::Shared(path), mode: WriteMode::Append, .. } if adds => Some(path),
+            Op::Read { of: Resource::Shared(path), .. } if !adds => Some(path),
+            _ => None,
+        };
+        let last = shared.and_then(|path| {
+            path.fields.iter().rev().find_map(|field| match field {
+                Field::Name(name) => Some(name.clone()),
+                Field::At(_) => None,
+            })
+        });
+        found.extend(last);
+        effect.op.blocks().for_each(|inner| members(inner, adds, found));
+    }
 }
 
 impl Lost {
@@ -144,6 +240,7 @@ fn losses_of(judge: &Judge<'_>, entry: &Expanded) -> Lost {
     let calls_left = calls.iter().filter_map(of_call);
     let mut losses: Vec<Loss> =
         calls_left.chain(judge.alternatives(&seen)).chain(judge.unseen(&seen, &open)).collect();
+    losses.extend(judge.damaged(&seen));
     losses.sort();
     losses.dedup();
     let left_out = |call: &Left<'_>| judge.left_out(call).filter(|(id, _)| !seen.contains(id));
@@ -202,6 +299,11 @@ impl<'e> Walk<'e> {
                     self.calls.push(Left { span: effect.span, op, waited: *awaited && waits });
                     then
                 }
+                // Only what is waited for was taken for a request.
+                op @ Op::External { .. } => {
+                    self.calls.push(Left { span: effect.span, op, waited: true });
+                    Then { block: waits, ..then }
+                }
                 Op::Inlined { function, .. } => {
                     self.seen.insert(*function);
                     settled |= self.settled.contains(&effect.span);
@@ -221,7 +323,7 @@ impl<'e> Walk<'e> {
 struct Judge<'p> {
     program: &'p Program,
     /// Why the linker could not resolve calls.
-    reasons: FxHashMap<Span, UnresolvedReason>,
+    reasons: FxHashMap<Span, &'p Unresolved>,
     touching: &'p Touching,
     lexicon: Lexicon,
     crowded: bool,
@@ -230,7 +332,10 @@ struct Judge<'p> {
 impl Judge<'_> {
     /// A call of something that is not known.
     fn loss(&self, call: &Left<'_>, values: &[ValueInfo]) -> Option<Loss> {
-        let Op::Call { callee, receiver, .. } = call.op else { return None };
+        let (callee, receiver) = match call.op {
+            Op::Call { callee, receiver, .. } => (callee, receiver),
+            _ => return self.client(call),
+        };
         let (kind, callee, hides) = match callee {
             Callee::Named(name) => {
                 let kind = self.kind(call.span, name, receiver.is_some());
@@ -251,6 +356,26 @@ impl Judge<'_> {
         Some(Loss { location: location(self.program, call.span), kind, callee, hides })
     }
 
+    /// A request of a client of which nothing is known but its names: what else it does is not seen (decision 177).
+    fn client(&self, call: &Left<'_>) -> Option<Loss> {
+        let Unresolved { callee, reason, .. } = self.reasons.get(&call.span)?;
+        let is_client = matches!(
+            reason,
+            UnresolvedReason::Library
+                | UnresolvedReason::Receiver
+                | UnresolvedReason::Method
+                | UnresolvedReason::Function
+        );
+        let kind = self.kind(call.span, callee, true);
+        let hides = is_client && self.hides(kind, callee, call.waited);
+        is_client.then(|| Loss {
+            location: location(self.program, call.span),
+            kind,
+            callee: callee.to_string(),
+            hides,
+        })
+    }
+
     /// A call of a known function that is left.
     fn left_out(&self, call: &Left<'_>) -> Option<(FunctionId, Loss)> {
         let Op::Call { callee: Callee::Function(id) | Callee::Closure { function: id, .. }, .. } = call.op
@@ -265,7 +390,7 @@ impl Judge<'_> {
 
     /// Why nothing is known of what is only known by name: as the linker says, or by what can be seen of the call.
     fn kind(&self, span: Span, name: &str, has_receiver: bool) -> LossKind {
-        match self.reasons.get(&span) {
+        match self.reasons.get(&span).map(|unresolved| unresolved.reason) {
             Some(UnresolvedReason::Library) => LossKind::UnknownLibrary,
             Some(UnresolvedReason::Computed) => LossKind::UnknownFunction,
             Some(UnresolvedReason::Function) => LossKind::UnresolvedImport,
@@ -306,8 +431,21 @@ impl Judge<'_> {
             | LossKind::NotInlined
             | LossKind::Budget
             | LossKind::OtherProgram
-            | LossKind::UnknownRequest => true,
+            | LossKind::UnknownRequest
+            | LossKind::DamagedFile => true,
         }
+    }
+
+    /// The files that do not parse and have functions which were inlined.
+    fn damaged(&self, seen: &FxHashSet<FunctionId>) -> impl Iterator<Item = Loss> {
+        let damaged = self.program.doubts.iter().filter(|doubt| doubt.why == Doubtful::DamagedFile);
+        damaged.filter_map(|doubt| {
+            let is_there = |function: &Function| function.span.file == doubt.span.file;
+            seen.iter().any(|id| self.program.function(*id).is_some_and(is_there)).then(|| {
+                let location = location(self.program, doubt.span);
+                Loss { callee: location.file.clone(), location, kind: LossKind::DamagedFile, hides: true }
+            })
+        })
     }
 
     /// The calls in what was inlined of which some alternatives were left out.

@@ -42,4 +42,4 @@ mod work;
 pub(crate) use calls::references;
 pub(crate) use entries::{Expansion, expand};
 pub(crate) use inspect::inlined;
-pub(crate) use lost::location;
+pub(crate) use lost::{location, registrars};

@@ -48,7 +48,7 @@ fn the_configuration_weighs_hazards_and_the_command_line_wins() {
     let mut request = request(&[folder.path().to_owned()]);
     let scanned = scan_toys(&request, &()).unwrap();
     assert_eq!(places(&scanned), ["a.toy:3 db-check-then-act"]);
-    assert_eq!((scanned.hidden, scanned.report.rating.score()), (1, Some(82)));
+    assert_eq!((scanned.hidden, scanned.report.rating.score()), (1, Some(72)));
     request.min_severity = Some(Severity::Low);
     let scanned = scan_toys(&request, &()).unwrap();
     assert_eq!(places(&scanned), ["a.toy:1 lost-update", "a.toy:3 db-check-then-act"]);

@@ -5,6 +5,7 @@
 
 mod coding;
 mod compiled;
+mod foreign;
 pub(crate) mod names;
 pub(crate) mod notes;
 mod read;
@@ -13,6 +14,7 @@ mod tags;
 mod tree;
 
 pub(crate) use self::{
+    foreign::{UnreadServer, unread_server},
     notes::Notes,
     read::{Unread, read_setting, read_source},
     root::Root,

@@ -12,7 +12,7 @@ use ignore::{
 };
 
 use super::{
-    Limits, Notes, Root, SourceFile, compiled,
+    Limits, Notes, Root, SourceFile, compiled, foreign,
     names::{self, Left},
     read::{cause, read_text},
 };
@@ -36,6 +36,8 @@ pub(crate) struct Tree {
     pub(crate) sources: Vec<SourceFile>,
     /// The settings files, sorted by path.
     pub(crate) settings: Vec<SourceFile>,
+    /// The manifests of packages in languages that no front end reads, sorted by path.
+    pub(crate) manifests: Vec<SourceFile>,
     /// What was left out.
     pub(crate) notes: Notes,
 }
@@ -176,6 +178,12 @@ impl Walker<'_> {
             self.tree.settings.push(SourceFile { explicit: false, ..found(relative) });
             return;
         }
+        if foreign::is_manifest(name) {
+            if self.tree.manifests.len() < foreign::MOST && !foreign::is_aside(&relative) {
+                self.tree.manifests.push(SourceFile { explicit: false, ..found(relative) });
+            }
+            return;
+        }
         if [".js.map", ".mjs.map", ".cjs.map"].iter().any(|end| name.ends_with(end)) {
             self.traces.push(relative);
             return;
@@ -251,15 +259,15 @@ impl Walker<'_> {
     }
 
     fn finish(self) -> Tree {
-        let Tree { mut sources, mut settings, mut notes } = self.tree;
-        for files in [&mut sources, &mut settings] {
+        let Tree { mut sources, mut settings, mut manifests, mut notes } = self.tree;
+        for files in [&mut sources, &mut settings, &mut manifests] {
             // A file may have been given by name and lie in a folder that was given too.
             files.sort_by(|one, other| (&one.path, other.explicit).cmp(&(&other.path, one.explicit)));
             files.dedup_by(|later, kept| later.path == kept.path);
         }
         compiled::leave_out(&mut sources, &settings, &self.traces, &mut notes);
         bound(&mut sources, &self.wanted.limits, &mut notes);
-        Tree { sources, settings, notes }
+        Tree { sources, settings, manifests, notes }
     }
 }
 

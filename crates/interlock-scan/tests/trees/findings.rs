@@ -484,7 +484,10 @@ await server.connect(new StdioServerTransport());
     let only_tool = message(&tool, "", "");
     assert!(only_tool.contains("`/srv/tool.json`") && !only_tool.contains(';'), "{only_tool}");
     let only_route = message("", &route, "");
-    assert!(only_route.ends_with("; a request that is no tool leads there from index.ts:13"), "{only_route}");
+    assert!(
+        only_route.ends_with("; a request that is no tool (`POST /count`) leads there from index.ts:13"),
+        "{only_route}"
+    );
     let only_timer = message("", "", &timer);
     assert!(only_timer.ends_with("; an event or a timer leads there from index.ts:16"), "{only_timer}");
     let all = message(&tool, &route, &timer);

@@ -70,6 +70,10 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
         ("await client.push(all);", "", &["unknown-library push"] as &[&str]),
         ("await client.getStatus(all);", "", &[]),
         ("const x = client.push(all);", "", &[]),
+        // What is taken for a request by its name is not seen by that: an import that leads nowhere, a library nobody has described.
+        ("await client.updateNote(all, { text: given });", "", &["unknown-library updateNote"]),
+        ("await gone.update(all, { text: given });", "", &["unresolved-import ./gone.js.gone.update"]),
+        ("const found = await client.retrieveNote(all); return found;", "", &[]),
         // Whoever gives a call back is waited for where its caller waits, and only there.
         ("await wrap(all);", "function wrap(x) { return client.push(x); }", &["unknown-library push"]),
         (
@@ -252,4 +256,173 @@ class Server:
     assert_eq!((ended.code, &report["grade"]), (3, &Value::Null), "{report}");
     let why = report["not_graded"].as_str().expect("a reason");
     assert!(why.starts_with("0 of 1 tool was followed to the end"), "{why}");
+}
+
+/// A tree of these files.
+fn files(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, text) in files {
+        let place = folder.path().join(path);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+        fs::write(place, text).expect("a file");
+    }
+    folder
+}
+
+const SERVER: &str = r#"import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+const server = new McpServer({ name: "n", version: "1" });
+server.registerTool("plain", {}, async () => ({ content: [] }));
+"#;
+
+/// Which tools are not followed, and what each of them has lost first.
+fn unfollowed(tree: &TempDir) -> Vec<String> {
+    let report = json(&scan(tree, &[]));
+    let tools = report.pointer("/coverage/tools").and_then(Value::as_array).expect("tools");
+    let lost = tools.iter().filter(|tool| tool["followed"] == false);
+    lost.map(|tool| {
+        let first = tool.pointer("/lost/0/kind").and_then(Value::as_str).unwrap_or("nothing");
+        format!("{} {first}", tool["name"].as_str().unwrap_or_default())
+    })
+    .collect()
+}
+
+#[test]
+fn a_tool_that_is_announced_without_a_function_is_not_followed() {
+    let more = |text: &str| files(&[("index.ts", &format!("{SERVER}{text}"))]);
+    for (text, expected) in [
+        (
+            "import { make } from './gone.js'; server.registerTool('a', {}, make('a'));",
+            &["a unresolved-import"] as &[&str],
+        ),
+        ("server.registerTool('a', {}, globalThis.handlers.one);", &["a unknown-function"]),
+        ("const work = async () => ({ content: [] }); server.registerTool('a', {}, work);", &[]),
+    ] {
+        assert_eq!(unfollowed(&more(text)), expected, "{text}");
+    }
+    let listed = |known: &str| {
+        files(&[(
+            "index.ts",
+            &format!(
+                r#"import {{ Server }} from "@modelcontextprotocol/sdk/server/index.js";
+import {{ CallToolRequestSchema, ListToolsRequestSchema }} from "@modelcontextprotocol/sdk/types.js";
+import {{ more }} from "./missing.js";
+const server = new Server({{ name: "s", version: "1" }}, {{}});
+const handlers = {{ {known}, ...more }};
+server.setRequestHandler(ListToolsRequestSchema, async () => ({{ tools: [{{ name: "ask" }}, {{ name: "tell" }}] }}));
+server.setRequestHandler(CallToolRequestSchema, async (request) => handlers[request.params.name](request.params.arguments));
+"#
+            ),
+        )])
+    };
+    let ask = "ask: async () => ({ content: [] })";
+    assert_eq!(unfollowed(&listed(ask)), ["tell unknown-function"]);
+    assert!(unfollowed(&listed(&format!("{ask}, tell: async () => ({{ content: [] }})"))).is_empty());
+}
+
+#[test]
+fn a_tool_from_an_import_is_called_like_it_in_python() {
+    let server = |more: &str| {
+        let text = format!(
+            "from mcp.server.fastmcp import FastMCP\nfrom .gone import write_note\nmcp = FastMCP('s')\n\
+             @mcp.tool()\ndef ok() -> str:\n    return 'x'\n{more}"
+        );
+        files(&[("server.py", &text)])
+    };
+    assert_eq!(unfollowed(&server("mcp.add_tool(write_note)\n")), ["write_note unresolved-import"]);
+    assert_eq!(unfollowed(&server("mcp.add_tool(write_note, name='w')\n")), ["w unresolved-import"]);
+    assert!(unfollowed(&server("mcp.add_tool(ok, name='w')\n")).is_empty());
+}
+
+#[test]
+fn where_tools_may_be_that_nobody_sees_there_is_no_grade() {
+    let why = |tree: &TempDir, options: &[&str]| {
+        let report = json(&scan(tree, options));
+        report["not_graded"].as_str().unwrap_or("graded").to_owned()
+    };
+    for (text, expected) in [
+        (
+            "import { installAll } from '@acme/tools'; installAll(server);",
+            "1 tool was found, and others may be",
+        ),
+        ("import { setup } from './gone.js'; setup(server);", "1 tool was found, and others may be"),
+        // Who runs or watches a server announces nothing.
+        ("import { serveHttp } from '@acme/http'; serveHttp(server);", "graded"),
+        ("import { instrument } from '@acme/trace'; instrument(server);", "graded"),
+        ("import { startServer } from './gone.js'; startServer(server);", "graded"),
+        ("import { registerAll } from './own.js'; registerAll(server);", "graded"),
+        ("import { registerUser } from '@acme/users'; registerUser({ name: 'server' });", "graded"),
+    ] {
+        let own = "export function registerAll(server) {}";
+        let tree = files(&[("index.ts", &format!("{SERVER}{text}")), ("own.ts", own)]);
+        let found = why(&tree, &[]);
+        assert!(found.starts_with(expected), "{text}: {found}");
+        // The server itself knows which tools there are.
+        let saved = tree.path().join("tools.json");
+        fs::write(&saved, r#"{"tools":[{"name":"plain"}]}"#).expect("a file");
+        assert_eq!(why(&tree, &["--tools", saved.to_str().expect("a path")]), "graded", "{text}");
+    }
+    for (manifest, text, expected) in [
+        (
+            "Cargo.toml",
+            "[dependencies]\nrmcp = \"0.8\"\n",
+            "a server of this tree is written in Rust (`Cargo.toml`)",
+        ),
+        ("examples/Cargo.toml", "[dependencies]\nrmcp = \"0.8\"\n", "graded"),
+        ("Cargo.toml", "[dependencies]\ntokio = \"1\"\n", "graded"),
+    ] {
+        let tree = files(&[("index.ts", SERVER), (manifest, text)]);
+        let found = why(&tree, &[]);
+        assert!(found.starts_with(expected), "{manifest} {text}: {found}");
+    }
+}
+
+#[test]
+fn what_is_told_to_a_program_that_lives_on_is_not_seen() {
+    let child = "import { spawn } from 'node:child_process'; class Shell { child = spawn('heroku', ['repl']); \
+                 async tell(text) { this.child.stdin.write(text); } } const shell = new Shell();";
+    assert_eq!(lost("await shell.tell(given);", child), ["other-program heroku"]);
+    let asks = "import { spawn } from 'node:child_process'; class Shell { child = spawn('cat', []); \
+                async tell(text) { this.child.stdin.write(text); } } const shell = new Shell();";
+    assert_eq!(lost("await shell.tell(given);", asks), [""; 0]);
+}
+
+#[test]
+fn a_filter_makes_no_grade() {
+    let racy = files(&[(
+        "index.ts",
+        &format!(
+            "import {{ readFile, writeFile }} from 'node:fs/promises';\n{SERVER}server.registerTool('add', {{}}, async ({{ note }}) => {{\n  \
+             const all = JSON.parse(await readFile('notes.json', 'utf8'));\n  all.push(note);\n  \
+             await writeFile('notes.json', JSON.stringify(all));\n  return {{ content: [] }};\n}});\n"
+        ),
+    )]);
+    let score = |options: &[&str]| json(&scan(&racy, options))["score"].clone();
+    let all = score(&[]);
+    assert!(all.as_u64().is_some_and(|score| score < 90), "{all}");
+    for options in [["--hazards", "retry-storm"], ["--min-severity", "critical"]] {
+        assert_eq!(score(&options), all, "{options:?}");
+        let text = interlock(&["scan"]).arg(racy.path()).args(options).output().expect("the program starts");
+        let text = String::from_utf8_lossy(&text.stdout).replace('\n', " ");
+        assert!(text.contains("not shown:"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_does_not_parse_is_not_followed_and_what_is_found_there_is_low() {
+    let text = format!(
+        "import {{ readFile, writeFile }} from 'node:fs/promises';\n{SERVER}server.registerTool('add', {{}}, async ({{ note }}) => {{\n  \
+         const all = JSON.parse(await readFile('notes.json', 'utf8'));\n  all.push(note);\n  \
+         await writeFile('notes.json', JSON.stringify(all));\n  return {{ content: [] }};\n}});\n"
+    );
+    let confidence = |tree: &TempDir| {
+        let report = json(&scan(tree, &[]));
+        let findings = report["findings"].as_array().expect("findings").clone();
+        let lost = findings.into_iter().find(|finding| finding["hazard"] == "lost-update");
+        lost.expect("the finding")["confidence"].clone()
+    };
+    assert_eq!(confidence(&files(&[("index.ts", &text)])), "high");
+    let damaged =
+        files(&[("index.ts", &format!("{text}<<<<<<< HEAD\nserver.registerTool('b', {{}}, b);\n"))]);
+    assert_eq!(confidence(&damaged), "low");
+    assert_eq!(unfollowed(&damaged), ["add damaged-file", "plain damaged-file"]);
 }

@@ -79,7 +79,7 @@ fn left_out(scanned: &Scanned) -> String {
     let counts = [
         (scanned.suppressed, "silenced by comments"),
         (scanned.baselined, "known from the baseline"),
-        (scanned.hidden, "below the limits or on unchanged lines"),
+        (scanned.hidden, "below the limits, on unchanged lines or of other hazards"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, why)| format!("{} {why}", findings(count))).collect();
