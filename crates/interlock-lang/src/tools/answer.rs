@@ -23,6 +23,8 @@ pub(crate) struct Discovered {
     pub(crate) nameless: Vec<FunctionId>,
     /// Handlers that the tree's own server calls: how a library would run them says nothing about them.
     pub(crate) called_by_tree: Vec<FunctionId>,
+    /// Handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(crate) in_threads: Vec<FunctionId>,
     /// What was seen to be a registration and not understood.
     pub(crate) notes: Vec<Note>,
 }

@@ -27,6 +27,8 @@ pub(crate) struct Applied {
     pub(crate) unresolved: Vec<Unresolved>,
     /// The handlers that the tree's own server calls.
     pub(crate) called_by_tree: Vec<FunctionId>,
+    /// The handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(crate) in_threads: Vec<FunctionId>,
 }
 
 /// Finds the handlers of a tree and gives its functions their roles. `packages` are the folders with a `package.json`.
@@ -38,7 +40,18 @@ pub(crate) fn apply(
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let Discovered { handlers, added, sites, dispatches, origins, servers, nameless, called_by_tree, notes } = {
+    let Discovered {
+        handlers,
+        added,
+        sites,
+        dispatches,
+        origins,
+        servers,
+        nameless,
+        called_by_tree,
+        in_threads,
+        notes,
+    } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
         let world = World::new(flat, &index, namespaces, knowledge, semantics);
         super::discover(Contexts::new(&world, functions, names), packages)
@@ -94,7 +107,7 @@ pub(crate) fn apply(
         let Function { name, span, .. } = functions.get(function.0 as usize)?;
         Some(Unresolved { function, span: *span, callee: name.clone(), reason: UnresolvedReason::Tools })
     });
-    Applied { unresolved: unresolved.collect(), called_by_tree, servers, notes }
+    Applied { unresolved: unresolved.collect(), called_by_tree, in_threads, servers, notes }
 }
 
 fn set_origin(functions: &mut [Function], function: FunctionId, value: Value, origin: Origin) {

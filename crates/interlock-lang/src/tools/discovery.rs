@@ -31,6 +31,8 @@ pub(super) struct Discovery<'x, 'i> {
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
     /// The handlers that the tree's own server calls.
     pub(super) called_by_tree: Vec<FunctionId>,
+    /// The handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(super) in_threads: Vec<FunctionId>,
     /// The tools that servers list, and the package of who lists them.
     pub(super) listed: Vec<(&'i str, Tool)>,
     /// Whether all that looks like a tool was registered.
@@ -51,6 +53,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             wrapped: Wrapped::new(index),
             dispatches: BTreeMap::new(),
             called_by_tree: vec![],
+            in_threads: vec![],
             listed: vec![],
             all_tools: false,
             by_look: vec![],
@@ -319,6 +322,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             dispatches: self.dispatches.into_values().collect(),
             nameless,
             called_by_tree: self.called_by_tree,
+            in_threads: self.in_threads,
             notes: self.notes,
             ..Discovered::default()
         }

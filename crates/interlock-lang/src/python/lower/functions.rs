@@ -1,7 +1,7 @@
 //! Functions, methods and lambdas: each becomes a function of its own.
 
 use interlock_model::ir::{AccessPath, Name, Origin, Root, Value};
-use ruff_python_ast::{ExprLambda, Parameters, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Expr, ExprLambda, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{
@@ -31,12 +31,14 @@ pub(super) struct Written<'a> {
     pub(super) bound: Option<AccessPath>,
     /// Whether a decorator calls it again until it succeeds.
     pub(super) retried: Option<Retried>,
+    /// The decorator that puts it into a transaction.
+    pub(super) transaction: Option<&'a Expr>,
 }
 
 /// What it does.
 pub(super) enum Body<'a> {
     Statements(&'a [Stmt]),
-    Expression(&'a ruff_python_ast::Expr),
+    Expression(&'a Expr),
 }
 
 impl<'a> Lowerer<'a> {
@@ -56,6 +58,7 @@ impl<'a> Lowerer<'a> {
             this: self.scope.this.clone(),
             bound: None,
             retried: None,
+            transaction: None,
         });
         let captures = self.captures_of(id);
         Val::function(id, captures)
@@ -101,6 +104,7 @@ impl<'a> Lowerer<'a> {
     ) {
         self.defaults(Some(&it.parameters));
         let retried = self.retried(&it.decorator_list);
+        let transaction = self.transaction_around(&it.decorator_list);
         let returns = returns.or_else(|| it.returns.as_ref().and_then(|it| self.type_path(it)));
         self.lower(Written {
             id,
@@ -116,6 +120,7 @@ impl<'a> Lowerer<'a> {
             this,
             bound,
             retried,
+            transaction,
         });
     }
 
@@ -143,6 +148,9 @@ impl<'a> Lowerer<'a> {
             captured.into_iter().map(|symbol| self.capture(symbol, flag::STATE)).collect();
         let parameters = self.parameters(written.parameters);
         match written.body {
+            Body::Statements(body) if let Some(decorator) = written.transaction => {
+                self.in_transaction(decorator, |this| this.statements(body));
+            }
             Body::Statements(body) => match written.retried {
                 Some(how) => self.try_again(how, body),
                 None => self.statements(body),
