@@ -25,7 +25,7 @@ macro_rules! topics {
 }
 
 topics! {
-    AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Bound, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
+    AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Bound, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesOutside, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
     ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, LeaseEnd, LeaseOwner, LetsGo, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, Right, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
@@ -133,6 +133,12 @@ impl Lexicon {
     #[must_use]
     pub fn changes_rows(&self, method: &str) -> bool {
         self.has(Topic::ChangesRows, method)
+    }
+
+    /// Whether a method of a client, by its name, changes something at the service that it is a client of: `issues.create(…)`.
+    #[must_use]
+    pub fn changes_outside(&self, method: &str) -> bool {
+        self.has_verb_of(Topic::ChangesOutside, method)
     }
 
     /// Adds words to the list of a topic, by its name in `lexicon.toml`.

@@ -166,6 +166,8 @@ pub(super) struct Entry {
     pub(super) columns: Option<Place>,
     /// Whether it inserts what is not there.
     pub(super) upsert: Option<Place>,
+    /// Whether what is read stays locked until the transaction ends.
+    pub(super) locking: bool,
     /// The lock object; the receiver if it is not said.
     pub(super) object: Option<Place>,
     /// Which of many: of a lock, of the entries of a hash, of the rows that are inserted; or the idempotency key.

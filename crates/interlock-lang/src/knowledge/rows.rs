@@ -154,7 +154,7 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         Do::Update | Do::UpdateId | Do::Replace => Verb::Update,
         Do::Insert => Verb::Insert,
         Do::Remove | Do::RemoveId => Verb::Delete,
-        _ => Verb::Read { aspect: aspect(entry), locking: false },
+        _ => Verb::Read { aspect: aspect(entry), locking: entry.locking },
     };
     let mut statement = Statement::new(verb, table);
     let named = path::named_by(scene, entry);

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     FileId, Span,
-    ir::{AccessPath, Function, FunctionId, HandMade, Name, Note, Value},
+    ir::{AccessPath, Function, FunctionId, HandMade, Name, Note, Root, Value},
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Arg, Shape,
-    module::{Class, Interface, Lowered, Module, Site, Variable},
+    module::{Class, Interface, KEPT_BY_SERVER, Lowered, Module, Site, Threaded, Variable, split_global},
 };
 
 /// Everything that was lowered, numbered through.
@@ -31,6 +31,8 @@ pub(crate) struct Flat {
     pub(crate) classes: Vec<Class>,
     /// The variables; `within` is a number of the whole tree.
     pub(crate) variables: Vec<Variable>,
+    /// The calls that run in threads.
+    pub(crate) threads: Vec<Threaded>,
     /// The calls that are handed functions, by number. Few are, and looking into all arguments for them takes long.
     pub(crate) handing: Vec<u32>,
     /// The variables that are set to something with functions in it, by number.
@@ -94,12 +96,15 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
         file: FileId(0),
         functions: 0,
         sites: 0,
+        kept_by_server: None,
         functions_met: 0,
         members: FxHashSet::default(),
         classes: FxHashMap::default(),
         interfaces: vec![],
     };
+    let keeping = servers_that_keep(&modules);
     for (index, module) in modules.into_iter().enumerate() {
+        mover.kept_by_server = nearest(&keeping, &module.path);
         mover.led.next_module();
         mover.module = index;
         mover.file = FileId(number(index));
@@ -110,6 +115,29 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
     flat.members = mover.members;
     interfaces::fulfil(&mut flat.classes, &mover.interfaces);
     (flat, functions)
+}
+
+/// The files that give a server something to keep, each with the global that this is.
+fn servers_that_keep(modules: &[Module]) -> Vec<(Name, Name)> {
+    let own = split_global(KEPT_BY_SERVER).map_or(KEPT_BY_SERVER, |(_, own)| own);
+    let keeps = |module: &Module| {
+        let kept: Name = format!("{}::{own}", module.path).into();
+        let mut variables = module.variables.iter();
+        variables
+            .any(|it| matches!(&it.path.root, Root::Global(name) if *name == kept))
+            .then(|| (module.path.clone(), kept))
+    };
+    modules.iter().filter_map(keeps).collect()
+}
+
+/// What the server keeps to which a file belongs: the one of that file, or the one with which it shares most of its folders.
+fn nearest(keeping: &[(Name, Name)], file: &str) -> Option<Name> {
+    let shared = |other: &str| {
+        let folders = other.split('/').zip(file.split('/'));
+        folders.take_while(|(one, two)| one == two).count()
+    };
+    let most = keeping.iter().map(|(other, _)| shared(other)).max()?;
+    keeping.iter().find(|(other, _)| shared(other) == most).map(|(_, kept)| kept.clone())
 }
 
 impl Flat {
@@ -176,6 +204,11 @@ impl Flat {
                 self.declaring.push(number(self.sites.len()));
             }
             self.sites.push(site);
+        }
+        for mut threaded in module.threads {
+            threaded.site += mover.sites;
+            threaded.pool.iter_mut().for_each(|pool| visit::path(mover, pool));
+            self.threads.push(threaded);
         }
         for mut class in module.classes {
             class.methods.iter_mut().for_each(|(_, method)| *method += mover.functions);
@@ -249,6 +282,8 @@ struct Mover<'n> {
     file: FileId,
     functions: u32,
     sites: u32,
+    /// What the server of this module keeps as long as it runs, as a global.
+    kept_by_server: Option<Name>,
     /// How many functions were named so far.
     functions_met: usize,
     /// The members that may be functions.
@@ -261,6 +296,12 @@ struct Mover<'n> {
 
 impl Visitor for Mover<'_> {
     fn path(&mut self, path: &mut AccessPath) {
+        if let (Root::Global(name), Some(kept)) = (&path.root, &self.kept_by_server)
+            && &**name == KEPT_BY_SERVER
+        {
+            path.root = Root::Global(kept.clone());
+            return;
+        }
         self.names.lead(self.module, path, &mut self.led);
     }
 

@@ -30,6 +30,7 @@ mod passed;
 pub(crate) mod remote;
 mod requests;
 mod rewrite;
+mod threaded;
 mod waits;
 
 mod drizzle;
@@ -97,9 +98,11 @@ pub(crate) fn link(
         routes,
         out_of_sight,
         called_by_tree,
+        in_threads,
     } = tools::apply(&mut flat, &mut functions, packages, (&names, &namespaces), knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
     notes.extend(threads(&handlers, &flat.files, &mut functions, &called_by_tree));
+    threaded::mark(&mut functions, &in_threads);
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let doubts = doubts(&notes, &names);
     let hand_made = std::mem::take(&mut flat.hand_made);
@@ -117,6 +120,7 @@ pub(crate) fn link(
         || World::new(&flat, &index, &namespaces, knowledge, semantics).with_libraries(engine, keeps_entries);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
+    threaded::mark(&mut functions, &threaded::started(&Evaluator::new(&world)));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };
     let made = members::made(&flat, &functions);
     let (mut unresolved, settled_requests) = rewrite_all(&world, &mut functions);

@@ -18,6 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Arg;
 
+/// The global by which tools name what their server keeps for as long as it runs, whichever file gives it to the server. That file has a
+/// variable of the same name of its own.
+pub(crate) const KEPT_BY_SERVER: &str = "mcp::kept by the server";
+
 /// A file after lowering.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
@@ -39,6 +43,8 @@ pub struct Module {
     pub functions: Vec<Lowered>,
     /// The calls to look up: `Callee::Pending` is the index.
     pub sites: Vec<Site>,
+    /// The calls that run in a thread of their own, where what they reach is known only when all files are.
+    pub threads: Vec<Threaded>,
     /// The locks that it builds itself. Function ids and paths are the module's.
     pub hand_made: Vec<HandMade>,
     /// What was not understood. The file of their spans is not set.
@@ -127,6 +133,15 @@ pub struct Interface {
     pub methods: Vec<Name>,
     /// Further interfaces whose methods it must have, as paths.
     pub embeds: Vec<AccessPath>,
+}
+
+/// A call that runs in a thread of its own: `asyncio.to_thread(store.add, n)`, `pool.submit(add, n)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Threaded {
+    /// The call; index into [`Module::sites`].
+    pub site: u32,
+    /// The pool that has the thread, where one is named.
+    pub pool: Option<AccessPath>,
 }
 
 /// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.

@@ -267,8 +267,14 @@ pub(crate) enum Begins {
 pub(crate) struct Route {
     /// The frameworks.
     pub(crate) libraries: Words,
+    /// Those of them that run handlers in threads which are not asynchronous.
+    pub(crate) threads: Words,
     /// The methods that add a route.
     pub(crate) methods: Words,
+    /// The arguments by name that are handlers: `Route("/x", endpoint=show)`.
+    pub(crate) named: Words,
+    /// The decorators that add a route, where a function stands below them. All of them are methods too.
+    pub(crate) decorators: Words,
     /// Functions of the frameworks themselves that add a route to what all share.
     pub(crate) functions: Words,
     /// The method by which an object is a handler.
@@ -319,6 +325,23 @@ pub(crate) struct Limit {
     pub(crate) words: Vec<String>,
     /// What tells callers apart.
     pub(crate) callers: Words,
+}
+
+impl Route {
+    /// Whether a library, or a part of one, is a framework: `starlette.routing`.
+    pub(crate) fn is_framework(&self, library: &str) -> bool {
+        is_among(&self.libraries, library)
+    }
+
+    /// Whether it is one that runs handlers in threads which are not asynchronous.
+    pub(crate) fn has_threads(&self, library: &str) -> bool {
+        is_among(&self.threads, library)
+    }
+}
+
+fn is_among(libraries: &Words, library: &str) -> bool {
+    let whole = library.split_once('.').map(|(whole, _)| whole);
+    libraries.contains(library) || whole.is_some_and(|whole| libraries.contains(whole))
 }
 
 impl Sdk {

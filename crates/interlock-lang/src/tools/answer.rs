@@ -29,6 +29,8 @@ pub(crate) struct Discovered {
     pub(crate) routes: HashMap<FunctionId, Name>,
     /// Tools whose functions were not found, and where a server is handed to something unknown.
     pub(crate) out_of_sight: Vec<OutOfSight>,
+    /// Handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(crate) in_threads: Vec<FunctionId>,
     /// What was seen to be a registration and not understood.
     pub(crate) notes: Vec<Note>,
 }

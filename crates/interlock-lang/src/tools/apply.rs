@@ -33,6 +33,8 @@ pub(crate) struct Applied {
     pub(crate) out_of_sight: Vec<OutOfSight>,
     /// The handlers that the tree's own server calls.
     pub(crate) called_by_tree: Vec<FunctionId>,
+    /// The handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(crate) in_threads: Vec<FunctionId>,
 }
 
 /// Finds the handlers of a tree and gives its functions their roles. `packages` are the folders with a `package.json`.
@@ -55,6 +57,7 @@ pub(crate) fn apply(
         called_by_tree,
         routes,
         out_of_sight,
+        in_threads,
         notes,
     } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
@@ -112,7 +115,15 @@ pub(crate) fn apply(
         let Function { name, span, .. } = functions.get(function.0 as usize)?;
         Some(Unresolved { function, span: *span, callee: name.clone(), reason: UnresolvedReason::Tools })
     });
-    Applied { unresolved: unresolved.collect(), routes, out_of_sight, called_by_tree, servers, notes }
+    Applied {
+        unresolved: unresolved.collect(),
+        routes,
+        out_of_sight,
+        called_by_tree,
+        in_threads,
+        servers,
+        notes,
+    }
 }
 
 fn set_origin(functions: &mut [Function], function: FunctionId, value: Value, origin: Origin) {

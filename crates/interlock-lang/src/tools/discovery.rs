@@ -36,6 +36,8 @@ pub(super) struct Discovery<'x, 'i> {
     pub(super) called_by_tree: Vec<FunctionId>,
     /// The routes that functions answer, as a reader names them.
     pub(super) routes: HashMap<FunctionId, Name>,
+    /// The handlers of routes that a framework runs in threads if they are not asynchronous.
+    pub(super) in_threads: Vec<FunctionId>,
     /// The tools that servers list.
     pub(super) listed: Vec<Listed<'i>>,
     /// Whether all that looks like a tool was registered.
@@ -68,6 +70,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             dispatches: BTreeMap::new(),
             called_by_tree: vec![],
             routes: HashMap::new(),
+            in_threads: vec![],
             listed: vec![],
             all_tools: false,
             by_look: vec![],
@@ -351,6 +354,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             called_by_tree: self.called_by_tree,
             out_of_sight,
             routes: self.routes,
+            in_threads: self.in_threads,
             notes: self.notes,
             ..Discovered::default()
         }

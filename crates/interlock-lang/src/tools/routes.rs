@@ -22,7 +22,8 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
     let index = discovery.index;
     for (_, site) in index.calls_that(CallKind::ROUTES) {
         // `settings.get("port", 80)`: whose method that is does not matter.
-        if !site.arguments.iter().any(may_be_handler) {
+        let by_name = named_handlers(index, site);
+        if by_name.is_empty() && !site.arguments.iter().any(may_be_handler) {
             continue;
         }
         let plain = Context::plain(site.within);
@@ -36,10 +37,9 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
         };
         for env in ways {
             let at = Context { function: site.within, env };
-            if !is_route(index, site, &at) {
-                continue;
-            }
-            for argument in &site.arguments {
+            let Some(library) = route_library(index, site, &at) else { continue };
+            let in_threads = index.sdk().route.has_threads(library_of(&library));
+            for argument in site.arguments.iter().chain(by_name.iter().copied()) {
                 wrapped(discovery, argument, site.within, WRAPPERS);
                 let thing = index.evaluate(argument, &at);
                 if let AbstractValue::Instance(..) = thing {
@@ -55,6 +55,9 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
                         discovery.entry(function);
                         if let Some(named) = named(index, site, &at) {
                             discovery.routes.entry(FunctionId(function)).or_insert(named);
+                        }
+                        if in_threads {
+                            discovery.in_threads.push(FunctionId(function));
                         }
                     }
                 }
@@ -72,6 +75,17 @@ fn named<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Name
         true => [&*method.to_uppercase(), " ", &*path].concat().into(),
         false => path,
     })
+}
+
+/// The handlers that a call is given by name: `Route("/x", endpoint=show)`.
+fn named_handlers<'i>(index: &Index<'i>, site: &'i Site) -> Vec<&'i Arg> {
+    let named = &index.sdk().route.named;
+    match site.arguments.last() {
+        Some(Arg { shape: Shape::Object(members), .. }) if site.named => {
+            members.iter().filter(|(name, _)| named.contains(&**name)).map(|(_, member)| member).collect()
+        }
+        _ => vec![],
+    }
 }
 
 /// Makes the handlers inside of wrappers entries: `limited(http.HandlerFunc(work))`.
@@ -109,24 +123,31 @@ fn receiver<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<A
 }
 
 fn is_route<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
-    let Some(callee) = &site.callee else { return false };
+    route_library(index, site, at).is_some()
+}
+
+/// The library of a name that is qualified by it.
+fn library_of(name: &str) -> &str {
+    split_global(name).map_or(name, |(library, _)| library)
+}
+
+/// The framework that a call tells of a route.
+fn route_library<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Name> {
+    let callee = site.callee.as_ref()?;
     let known = &index.sdk().route;
     if let Root::Global(name) = &callee.root {
         // `http.createServer((req, res) => …)`, with the module or the function imported.
-        let made = split_global(name).is_some_and(|(library, _)| known.libraries.contains(library));
+        let made = split_global(name).is_some_and(|(library, _)| known.is_framework(library));
         let last = callee.fields.last().and_then(exact_name);
         let own = split_global(name).map(|(_, own)| own);
         if made && [own, last].contains(&Some(&*known.server)) {
-            return true;
+            return Some(name.clone());
         }
         if made && callee.fields.is_empty() && own.is_some_and(|own| known.functions.contains(own)) {
-            return true;
+            return Some(name.clone());
         }
     }
-    let Some(receiver) = receiver(index, site, at) else { return false };
+    let receiver = receiver(index, site, at)?;
     let library = made_by(index, &receiver).or_else(|| index.declared_library(callee, at));
-    library.is_some_and(|name| {
-        let library = split_global(&name).map_or(&*name, |(library, _)| library);
-        known.libraries.contains(library)
-    })
+    library.filter(|name| known.is_framework(library_of(name)))
 }

@@ -11,7 +11,10 @@
 //!
 //! A call of a function that is seen elsewhere is not lost. What counts, and why, is decision 75.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    path::Path,
+};
 
 use interlock_hazards::{
     Lexicon,
@@ -344,7 +347,11 @@ impl Judge<'_> {
                     _ => None,
                 });
                 let answers = object.is_some_and(|object| self.lexicon.gives_answer(object, last_part(name)));
-                (kind, name.to_string(), !answers && self.hides(kind, name, call.waited))
+                let changes = kind == LossKind::UnknownLibrary
+                    && receiver.is_some()
+                    && self.blocks(call.span)
+                    && self.lexicon.changes_outside(last_part(name));
+                (kind, name.to_string(), !answers && (changes || self.hides(kind, name, call.waited)))
             }
             Callee::Value(value) => {
                 let name = &values.get(value.0 as usize)?.name;
@@ -374,6 +381,12 @@ impl Judge<'_> {
             callee: callee.to_string(),
             hides,
         })
+    }
+
+    /// Whether a call stands in a language whose clients of services block, so that nothing shows who waits for an answer.
+    fn blocks(&self, span: Span) -> bool {
+        let file = self.program.files.get(span.file.0 as usize);
+        file.is_some_and(|file| Path::new(&**file).extension().is_some_and(|ending| ending == "py"))
     }
 
     /// A call of a known function that is left.

@@ -1,45 +1,78 @@
-//! `with open(path, "w") as file`: created or refused in one step, or written beside and put in its place.
+//! `with open(path, "w") as file`, `PATH.write_text(text)`: created or refused in one step, or written beside and put in its place.
 
-use ruff_python_ast::{Expr, Stmt, StmtWith};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange};
 
 use super::suites::{around, holds, indent, slice};
 use crate::Edit;
 
-/// A file that is opened to be written anew.
-struct Opened<'a> {
-    with: &'a StmtWith,
+/// A file that is written anew.
+struct Written<'a> {
+    /// The statement that does it.
+    statement: TextRange,
     path: &'a Expr,
-    mode: &'a Expr,
+    /// How it is opened; a method that writes all at once is not told.
+    mode: Option<&'a Expr>,
+    /// Whether a method of the path does it.
+    by_path: bool,
 }
 
-/// The innermost such file that is written at a place.
-fn opened(body: &[Stmt], place: u32) -> Option<Opened<'_>> {
+/// The innermost file that is opened to be written at a place: `open(path, "w")`, `open(path, mode="w")`, `PATH.open("w")`.
+fn opened(body: &[Stmt], place: u32) -> Option<Written<'_>> {
     let suites = around(body, place);
     suites.iter().rev().flat_map(|suite| suite.iter()).find_map(|statement| {
         let Stmt::With(with) = statement else { return None };
         let [item] = with.items.as_slice() else { return None };
         let Expr::Call(call) = &item.context_expr else { return None };
-        let is_open = matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "open");
-        if with.is_async || !is_open || !holds(with.range, place) {
+        if with.is_async || !holds(with.range, place) {
             return None;
         }
-        let [path, mode @ Expr::StringLiteral(text)] = &*call.arguments.args else { return None };
-        matches!(text.value.to_str(), "w" | "wt" | "wb").then_some(Opened { with, path, mode })
+        let mut positional = call.arguments.args.iter();
+        let (path, by_path) = match &*call.func {
+            Expr::Name(name) if name.id.as_str() == "open" => (positional.next()?, false),
+            Expr::Attribute(method) if method.attr.as_str() == "open" && is_plain(&method.value) => {
+                (&*method.value, true)
+            }
+            _ => return None,
+        };
+        let mut keywords = call.arguments.keywords.iter();
+        let by_name = keywords.find(|it| it.arg.as_ref().is_some_and(|arg| arg.as_str() == "mode"));
+        let mode = match positional.next() {
+            Some(mode) => mode,
+            None => &by_name?.value,
+        };
+        if positional.next().is_some() {
+            return None;
+        }
+        let Expr::StringLiteral(text) = mode else { return None };
+        let is_anew = matches!(text.value.to_str(), "w" | "wt" | "wb");
+        is_anew.then_some(Written { statement: with.range, path, mode: Some(mode), by_path })
+    })
+}
+
+/// A file that is written in one statement: `PATH.write_text(text)`.
+fn written(body: &[Stmt], place: u32) -> Option<Written<'_>> {
+    let suites = around(body, place);
+    suites.iter().rev().flat_map(|suite| suite.iter()).find_map(|statement| {
+        let Stmt::Expr(whole) = statement else { return None };
+        let Expr::Call(call) = &*whole.value else { return None };
+        let Expr::Attribute(method) = &*call.func else { return None };
+        let writes = matches!(method.attr.as_str(), "write_text" | "write_bytes");
+        let is_it = writes && is_plain(&method.value) && holds(whole.range, place);
+        is_it.then(|| Written { statement: whole.range, path: &method.value, mode: None, by_path: true })
     })
 }
 
 /// The mode `x` instead of `w`.
 pub(super) fn exclusive(text: &str, body: &[Stmt], place: u32) -> Option<Vec<Edit>> {
-    let Opened { mode, .. } = opened(body, place)?;
-    let range = mode.range();
+    let range = opened(body, place)?.mode?.range();
     let changed = slice(text, range).replacen('w', "x", 1);
     Some(vec![Edit::replace(range.start().into(), range.end().into(), changed)])
 }
 
 /// Another file beside it, which takes its place.
 pub(super) fn beside(text: &str, body: &[Stmt], place: u32) -> Option<Vec<Edit>> {
-    let Opened { with, path, .. } = opened(body, place)?;
+    let Written { statement, path, by_path, .. } = opened(body, place).or_else(|| written(body, place))?;
     let named = slice(text, path.range());
     // What is written twice must be the same twice.
     if text.contains(NEW) {
@@ -56,16 +89,21 @@ pub(super) fn beside(text: &str, body: &[Stmt], place: u32) -> Option<Vec<Edit>>
     {
         return None;
     }
-    let start: u32 = with.range.start().into();
+    let start: u32 = statement.start().into();
     let indent = indent(text, start)?;
-    let made = format!("{NEW} = f\"{beside}.{{uuid.uuid4().hex}}.tmp\"\n{indent}");
+    let made = if by_path {
+        format!("{NEW} = {named}.with_name(f\"{{{named}.name}}.{{uuid.uuid4().hex}}.tmp\")\n{indent}")
+    } else {
+        format!("{NEW} = f\"{beside}.{{uuid.uuid4().hex}}.tmp\"\n{indent}")
+    };
     let put = format!("\n{indent}os.replace({NEW}, {named})");
     let range = path.range();
-    Some(vec![
-        Edit::insert(start, made),
-        Edit::replace(range.start().into(), range.end().into(), NEW),
-        Edit::insert(with.range.end().into(), put),
-    ])
+    let last = Edit::insert(statement.end().into(), put);
+    if range.start() == statement.start() {
+        let changed = format!("{made}{NEW}");
+        return Some(vec![Edit::replace(start, range.end().into(), changed), last]);
+    }
+    Some(vec![Edit::insert(start, made), Edit::replace(range.start().into(), range.end().into(), NEW), last])
 }
 
 /// What the path of the other file is called.

@@ -82,6 +82,68 @@ fn a_file_of_a_fixed_name_is_written_beside() {
 }
 
 #[test]
+fn a_file_whose_mode_is_said_by_name_is_opened_as_a_new_one() {
+    check(
+        "def save(path, text):\n    with open(path, mode=\"w\") as file:\n        file.write(text)\n",
+        Repair::CreateExclusively,
+        "file.write",
+        &expect![[r#"
+            def save(path, text):
+                with open(path, mode="x") as file:
+                    file.write(text)
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_that_opens_or_writes_itself_is_written_beside() {
+    check(
+        "import os\nimport uuid\n\n\ndef save(text):\n    with STATE.open(\"w\") as file:\n        file.write(text)\n",
+        Repair::ReplaceAtomically,
+        "file.write",
+        &expect![[r#"
+            import os
+            import uuid
+
+
+            def save(text):
+                beside_path = STATE.with_name(f"{STATE.name}.{uuid.uuid4().hex}.tmp")
+                with beside_path.open("w") as file:
+                    file.write(text)
+                os.replace(beside_path, STATE)
+        "#]],
+    );
+    check(
+        "import os\nimport uuid\n\n\ndef save(self, text):\n    self.path.write_text(text, encoding=\"utf-8\")\n",
+        Repair::ReplaceAtomically,
+        "self.path.write",
+        &expect![[r#"
+            import os
+            import uuid
+
+
+            def save(self, text):
+                beside_path = self.path.with_name(f"{self.path.name}.{uuid.uuid4().hex}.tmp")
+                beside_path.write_text(text, encoding="utf-8")
+                os.replace(beside_path, self.path)
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_written_is_left_alone_where_its_path_is_computed_or_its_size_is_used() {
+    for text in [
+        "def save(name, text):\n    (folder / name).write_text(text)\n",
+        "def save(path, text):\n    size = path.write_text(text)\n    return size\n",
+    ] {
+        let start = u32::try_from(text.find("write_text").unwrap()).unwrap();
+        let span = Span { start, end: start + 1, ..Span::default() };
+        let request = Request { repair: Repair::ReplaceAtomically, spans: vec![span] };
+        assert!(repair(&Source { path: "a.py", text }, &[request]).edits.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn what_is_between_acquire_and_release_goes_into_a_with() {
     check(
         "async def work(url):\n    await lock.acquire()\n    data = await load(url)\n\n    if data:\n        keep(data)\n    lock.release()\n    return data\n",

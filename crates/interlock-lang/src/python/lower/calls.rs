@@ -52,6 +52,7 @@ impl<'a> Lowerer<'a> {
         }
         let target = self.callee(&call.func);
         let handed = self.arguments(&call.arguments);
+        self.note_lifespan(call);
         self.stand(call);
         self.hand_over_what_changed(&call.arguments);
         let construct = makes_an_object(&call.func);
@@ -64,6 +65,9 @@ impl<'a> Lowerer<'a> {
             return Some(val);
         }
         if let Some(val) = self.registration(call) {
+            return Some(val);
+        }
+        if let Some(val) = self.stack_call(call) {
             return Some(val);
         }
         let said = self.task_call(call, wanted).or_else(|| self.path_call(call));
@@ -290,7 +294,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn arguments(&mut self, arguments: &'a Arguments) -> Handed {
         let mut handed: Vec<Arg> = Vec::with_capacity(arguments.args.len() + 1);
         for argument in &arguments.args {
-            handed.push(self.expression(argument).into_arg());
+            handed.push(self.handed(argument).into_arg());
         }
         let named = !arguments.keywords.is_empty();
         if named {
@@ -308,7 +312,7 @@ impl<'a> Lowerer<'a> {
                 Some(name) => self.name(name.as_str()),
                 None => "...".into(),
             };
-            let val = self.expression(&keyword.value);
+            let val = self.handed(&keyword.value);
             merge(&mut values, &val.values);
             members.push((name, val.into_arg()));
         }

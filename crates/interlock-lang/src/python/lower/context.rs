@@ -14,7 +14,7 @@ use super::super::bind::{Facts, SymbolKind};
 use crate::{
     Arg,
     lower::{Binding, Cx, Head, Work},
-    val::flag,
+    val::{Val, flag},
 };
 
 /// What the function that is being lowered has in Python alone.
@@ -29,11 +29,13 @@ pub(super) struct Scope<'a> {
     /// Whether the function is a context manager written as a generator, and whether it has come to where it hands out what it is for.
     pub(super) manages: bool,
     pub(super) entered: bool,
+    /// What was entered through the stack of a `with` around here, and whether that is waited for: it is left where the stack is.
+    pub(super) stacked: Vec<(Val, bool)>,
 }
 
 impl Scope<'_> {
     pub(super) const fn new(this: AccessPath) -> Self {
-        Self { this, class: None, changed: vec![], manages: false, entered: false }
+        Self { this, class: None, changed: vec![], manages: false, entered: false, stacked: vec![] }
     }
 }
 
@@ -54,6 +56,8 @@ pub(super) struct Lowerer<'a> {
     pub(super) scope: Scope<'a>,
     /// The functions of this file that run in a thread of their own.
     pub(super) threaded: Vec<u32>,
+    /// Whether it uses something like the session of a library for tables.
+    pub(super) has_session: bool,
     /// The classes around what is being lowered.
     pub(super) around: Vec<&'a StmtClassDef>,
 }

@@ -30,6 +30,9 @@ impl<'a> Lowerer<'a> {
             let (callee, arguments) = split_decorator(&decorator.expression);
             if self.is_registration(callee) {
                 self.register(callee, arguments, val.clone(), decorator);
+            } else if self.adds_route(callee, arguments) {
+                // Its framework calls it; who else names it gets it as it is.
+                self.register(callee, arguments, val.clone(), decorator);
             } else if self.is_wrapper(&decorator.expression) {
                 let target = match arguments {
                     Some(_) => self.expression(&decorator.expression),
@@ -78,8 +81,8 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a decorator is a function of the program: one of this file, or of a file that is imported from beside it.
     fn is_wrapper(&mut self, decorator: &'a Expr) -> bool {
-        let (callee, _) = split_decorator(decorator);
-        if self.is_registration(callee) {
+        let (callee, arguments) = split_decorator(decorator);
+        if self.is_registration(callee) || self.adds_route(callee, arguments) {
             return false;
         }
         let root = root_of(callee);
@@ -141,6 +144,25 @@ impl<'a> Lowerer<'a> {
             self.module.classes.iter().any(|class| class.name == *name)
                 || split_global(name).is_some_and(|(_, own)| self.is_of_tree(own))
         })
+    }
+
+    /// Whether a decorator is called like what adds a route to a web server, and is handed a path: `@app.post("/notes")`. Whose method it is
+    /// becomes known when all files are.
+    fn adds_route(&mut self, callee: &'a Expr, arguments: Option<&Arguments>) -> bool {
+        let Expr::Attribute(method) = callee else { return false };
+        if !tables().sdk().route.decorators.contains(method.attr.as_str()) || self.is_kept_by_object(callee) {
+            return false;
+        }
+        let path = arguments.and_then(|arguments| arguments.args.first());
+        let is_imported = root_of(callee).is_some_and(|root| self.is_of_tree(root));
+        match path {
+            Some(Expr::StringLiteral(path)) => {
+                let path = path.value.to_str();
+                path.is_empty() || path.starts_with('/') || method.attr.as_str() == "middleware"
+            }
+            Some(_) => !is_imported,
+            None => false,
+        }
     }
 
     /// Whether what is called goes by the name of something that registers. A function of the tree that does is followed instead.

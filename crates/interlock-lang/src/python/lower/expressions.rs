@@ -75,6 +75,7 @@ impl<'a> Lowerer<'a> {
                     self.return_value(val);
                     return Val::nothing();
                 }
+                self.note_state_of_server(&val);
                 self.handed_out(val)
             }
             Expr::YieldFrom(it) => {
@@ -175,7 +176,7 @@ impl<'a> Lowerer<'a> {
                     }
                 }
             };
-            let member = self.expression(&item.value);
+            let member = self.handed(&item.value);
             val.depend(&member);
             members.push((name, member.into_arg()));
         }

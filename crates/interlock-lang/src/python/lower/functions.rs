@@ -32,6 +32,8 @@ pub(super) struct Written<'a> {
     pub(super) bound: Option<AccessPath>,
     /// Whether a decorator calls it again until it succeeds.
     pub(super) retried: Option<Retried>,
+    /// The decorator that puts it into a transaction.
+    pub(super) transaction: Option<&'a Expr>,
 }
 
 /// What it does.
@@ -57,6 +59,7 @@ impl<'a> Lowerer<'a> {
             this: self.scope.this.clone(),
             bound: None,
             retried: None,
+            transaction: None,
         });
         let captures = self.captures_of(id);
         Val::function(id, captures)
@@ -102,6 +105,7 @@ impl<'a> Lowerer<'a> {
     ) {
         self.defaults(Some(&it.parameters));
         let retried = self.retried(&it.decorator_list);
+        let transaction = self.transaction_around(&it.decorator_list);
         let returns = returns.or_else(|| it.returns.as_ref().and_then(|it| self.type_path(it)));
         self.lower(Written {
             id,
@@ -117,6 +121,7 @@ impl<'a> Lowerer<'a> {
             this,
             bound,
             retried,
+            transaction,
         });
     }
 
@@ -144,6 +149,9 @@ impl<'a> Lowerer<'a> {
             captured.into_iter().map(|symbol| self.capture(symbol, flag::STATE)).collect();
         let (parameters, gathers) = self.parameters(written.parameters);
         match written.body {
+            Body::Statements(body) if let Some(decorator) = written.transaction => {
+                self.in_transaction(decorator, |this| this.statements(body));
+            }
             Body::Statements(body) => match written.retried {
                 Some(how) => self.try_again(how, body),
                 None => self.statements(body),

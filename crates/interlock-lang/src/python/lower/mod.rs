@@ -22,6 +22,7 @@ mod columns;
 mod comprehensions;
 mod conditions;
 mod expressions;
+mod lifespan;
 mod places;
 mod retried;
 mod tasks;
@@ -77,6 +78,7 @@ fn tree(path: &str, text: &str, body: &[Stmt]) -> Module {
         globals: FxHashMap::default(),
         scope: Scope::new(AccessPath::this()),
         threaded: vec![],
+        has_session: ["session", ".commit(", ".query("].iter().any(|word| text.contains(word)),
         around: vec![],
     };
     lowerer.fix_globals();

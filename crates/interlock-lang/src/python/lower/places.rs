@@ -123,12 +123,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn all_of(&mut self, expression: &'a Expr) -> Val {
         let mut val = self.expression(expression);
         let Expr::Name(it) = expression else { return val };
-        let grows = match &val.shape {
-            Shape::Opaque | Shape::Call(_) => true,
-            Shape::List(items) => items.is_empty(),
-            Shape::Object(members) => members.is_empty(),
-            _ => false,
-        };
+        let grows = may_grow(&val.shape);
         let kept = val.path_ref().filter(|path| {
             matches!(path.root, Root::Global(_)) && path.fields.is_empty() && self.is_state(path)
         });
@@ -137,6 +132,50 @@ impl<'a> Lowerer<'a> {
         self.stand(it);
         val.values = self.read(path, &name).values;
         val
+    }
+
+    /// An argument. A list or a map that a module keeps is read where it is handed over: what gets it writes what is in it then.
+    pub(super) fn handed(&mut self, argument: &'a Expr) -> Val {
+        let val = self.expression(argument);
+        let Expr::Name(it) = argument else { return val };
+        let grows = may_grow(&val.shape);
+        if self.cx.id == 0 || !grows || !val.values.is_empty() {
+            return val;
+        }
+        let Some(path) = val.path_ref().filter(|path| self.is_kept_collection(path)).cloned() else {
+            return val;
+        };
+        let name = self.name(it.id.as_str());
+        self.stand(it);
+        let mut read = self.read(path.clone(), &name);
+        if let Some(value) = read.direct {
+            read.term = value.into();
+        }
+        read.place = Some(Box::new(path));
+        read
+    }
+
+    /// Whether a variable of the module is a list or a map that it makes, or that it has loaded at the start.
+    fn is_kept_collection(&self, path: &AccessPath) -> bool {
+        let mut variables = self.module.variables.iter().filter(|variable| variable.path == *path);
+        matches!(path.root, Root::Global(_))
+            && path.fields.is_empty()
+            && self.is_state(path)
+            && variables.any(|variable| match variable.initial.as_ref().map(|initial| &initial.shape) {
+                Some(Shape::List(_) | Shape::Object(_)) => true,
+                Some(Shape::Call(site)) => {
+                    let site = self.module.sites.get(*site as usize);
+                    let callee = site.and_then(|site| site.callee.as_ref());
+                    callee.is_some_and(|callee| {
+                        let name = self.last_name(callee);
+                        let name = name.trim_start_matches('_');
+                        matches!(name, "dict" | "list" | "set" | "defaultdict" | "OrderedDict" | "deque")
+                            || name.starts_with("load")
+                            || name.starts_with("read_")
+                    })
+                }
+                _ => false,
+            })
     }
 
     /// `x.y`, read if it is state.
@@ -167,6 +206,9 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn attribute_place(&mut self, it: &'a ExprAttribute) -> Val {
+        if it.attr.as_str() == "lifespan_context" {
+            return self.state_of_server(it);
+        }
         let object = self.place(&it.value);
         let name = self.name(it.attr.as_str());
         let known = known_member(&object.shape, &name);
@@ -274,6 +316,16 @@ impl<'a> Lowerer<'a> {
             Expr::Subscript(it) if !it.slice.is_slice_expr() => self.subscript_place(it),
             _ => self.expression(expression),
         }
+    }
+}
+
+/// Whether what something was made as says nothing of what is in it later.
+const fn may_grow(shape: &Shape) -> bool {
+    match shape {
+        Shape::Opaque | Shape::Call(_) => true,
+        Shape::List(items) => items.is_empty(),
+        Shape::Object(members) => members.is_empty(),
+        _ => false,
     }
 }
 
