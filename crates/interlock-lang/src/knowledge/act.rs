@@ -220,7 +220,7 @@ fn told_program(scene: &Scene<'_>, entry: &Entry) -> Option<Name> {
         return None;
     }
     let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
-    command::unseen(&service, made.arguments.get(1))
+    command::unseen(&service, &made.arguments)
 }
 
 /// How members are called that say which one is meant, at the end of their names and in small letters.

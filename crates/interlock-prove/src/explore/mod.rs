@@ -141,8 +141,6 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let (verdict, reason) = match why {
         Some(why) if verdict == Verdict::Held => (Verdict::Unknown, Some(why)),
         why => {
-            let is_spent = verdict == Verdict::Unknown && setting.left().is_zero();
-            notes.extend(slow.filter(|_| is_spent));
             notes.extend(why.filter(|_| !proven || request.all));
             (verdict, None)
         }
