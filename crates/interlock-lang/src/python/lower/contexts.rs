@@ -69,8 +69,13 @@ impl<'a> Lowerer<'a> {
     fn with_stack(&mut self, it: &'a StmtWith, from: usize) {
         let Some(item) = it.items.get(from) else { return };
         let at = self.at;
-        let stack = self.expression(&item.context_expr);
-        self.take(item, stack);
+        let stack = self.place(&item.context_expr);
+        let mut stack = self.as_path(stack);
+        stack.direct = None;
+        self.at = at;
+        let (enter, exit) = if it.is_async { ("__aenter__", "__aexit__") } else { ("__enter__", "__exit__") };
+        let entered = self.step_through(&stack, enter, it.is_async);
+        self.take(item, entered);
         let mark = self.mark();
         let around = std::mem::take(&mut self.scope.stacked);
         let (body, ()) = self.nested(|this| {
@@ -85,6 +90,10 @@ impl<'a> Lowerer<'a> {
             for (context, waits) in stacked.iter().rev() {
                 this.step_through(context, if *waits { "__aexit__" } else { "__exit__" }, *waits);
             }
+            if !it.is_async {
+                this.leave(item);
+            }
+            this.step_through(&stack, exit, it.is_async);
         });
         self.push_at(at, Op::Try { body, catch: None, finally });
         self.join((!left).then_some(changed), None);
