@@ -9,8 +9,10 @@ mod files;
 mod locks;
 mod mappers;
 mod outside;
+mod paths;
 mod python;
 mod script;
+mod services;
 mod stores;
 mod whole;
 

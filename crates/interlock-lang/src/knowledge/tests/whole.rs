@@ -110,12 +110,8 @@ fn what_is_wrong_is_named() {
     check(
         "[library.a.exports]\nf = { do = \"read-file\", path = 0 }",
         expect![[
-        <<<<<<< HEAD
-                    r#"library."a".exports.f: unknown field `path`, expected one of `when`, `do`, `at`, `to`, `from`, `mode`, `aspect`, `parameters`, `keeps`, `table`, `filter`, `set`, `columns`, `upsert`, `object`, `key`, `processes`, `lease`, `shared`, `holders`, `tried`, `retried`, `run`, `gives`, `isolation`, `service`, `change`, `method`, `unchanged`, `unique`, `fails`, `result`, `subject`, `under`, `call`, `also`"#
-        =======
-                    r#"library."a".exports.f: unknown field `path`, expected one of `when`, `do`, `at`, `to`, `from`, `mode`, `aspect`, `parameters`, `keeps`, `table`, `filter`, `set`, `columns`, `upsert`, `locking`, `object`, `key`, `processes`, `lease`, `shared`, `holders`, `tried`, `retried`, `run`, `gives`, `isolation`, `service`, `change`, `method`, `unchanged`, `unique`, `fails`, `result`, `subject`, `also`"#
-        >>>>>>> w-py-lang
-                ]],
+            r#"library."a".exports.f: unknown field `path`, expected one of `when`, `do`, `at`, `to`, `from`, `mode`, `aspect`, `parameters`, `keeps`, `table`, `filter`, `set`, `columns`, `upsert`, `locking`, `object`, `key`, `processes`, `lease`, `shared`, `holders`, `tried`, `retried`, `run`, `gives`, `isolation`, `service`, `change`, `method`, `unchanged`, `unique`, `fails`, `result`, `subject`, `also`"#
+        ]],
     );
     check(
         "[library.a.exports]\nf = { do = \"read-file\", at = \"first\" }",

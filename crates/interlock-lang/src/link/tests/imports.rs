@@ -268,3 +268,33 @@ fn what_is_asked_of_a_module_that_is_loaded_later_is_found_in_its_file() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_file_passes_on_of_a_library_is_that_library_s() {
+    check_function(
+        r#"
+        //- a.ts
+        import { readFile, own, parse } from "./lib";
+        import { missing } from "./lost";
+        export async function work(id) {
+          await readFile(id);
+          own(id);
+          parse(id);
+          missing(id);
+        }
+        //- lib/index.ts
+        export * from "fs/promises";
+        export * from "./inner";
+        export { parse } from "./inner";
+        //- lib/inner.ts
+        export * from "./own";
+        export function parse() {}
+        //- lib/own.ts
+        export function own() {}
+        //- lost.ts
+        export * from "./gone";
+        "#,
+        "work",
+        &expect![[r#""#]],
+    );
+}
