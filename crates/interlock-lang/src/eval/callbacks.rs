@@ -70,6 +70,12 @@ impl<'f> Index<'f> {
                 }
             }
         }
+        // An object that is put together there has members that only its own caller knows: who is inlined there is told better.
+        let is_plain = |call: &u32| {
+            let site = flat.sites.get(*call as usize);
+            site.is_some_and(|site| site.arguments.iter().all(|arg| !matches!(arg.shape, Shape::Object(_))))
+        };
+        found.retain(|(_, call)| is_plain(call));
         for (function, call) in found {
             self.add_caller(function, call);
         }

@@ -229,7 +229,12 @@ impl Surroundings for Around<'_, '_> {
     fn says_of_class(&self, class: &str, name: &str) -> bool {
         let classes = self.eval.flat.classes.iter().map(|class| &class.name);
         let mut named = classes.filter(|full| full.rsplit("::").next() == Some(class));
-        named.any(|full| self.eval.initial(&format!("{full}.{name}")).is_some())
+        let (first, member) = name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
+        named.any(|full| {
+            let Some(arg) = self.eval.initial(&format!("{full}.{first}")) else { return false };
+            let has = |member: &str| matches!(&arg.shape, Shape::Object(all) if all.iter().any(|(name, _)| **name == *member));
+            member.is_none_or(has)
+        })
     }
 
     fn initial(&self, path: &AccessPath) -> Option<Arg> {

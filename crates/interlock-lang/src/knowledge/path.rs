@@ -210,7 +210,7 @@ pub(super) fn paths_in(entry: &Entry, set: &Arg) -> Vec<(Name, Arg)> {
 
 #[cfg(test)]
 mod tests {
-    use interlock_model::ir::AccessPath;
+    use interlock_model::ir::{AccessPath, Root};
 
     use super::*;
 
@@ -228,7 +228,8 @@ mod tests {
         match term {
             Term::Join(parts) => parts.iter().map(show).collect(),
             Term::Literal(text) => text.to_string(),
-            other => format!("{{{}}}", other.to_string().trim_start_matches(':')),
+            Term::Path(AccessPath { root: Root::Global(name), .. }) => format!("{{{name}}}"),
+            other => panic!("{other:?}"),
         }
     }
 

@@ -222,7 +222,6 @@ mod tests {
         write("settings.yaml", b"two: 2\none:\n  - a\n");
         write("server.log", b"began");
         write("notes.json.tmp.77", b"half");
-        write(".git/logs/HEAD", b"when");
         write("node_modules/x/index.js", b"");
         write("notes.json.tmpk3f9x2a", b"half");
         write(".tmpAbCdEf", b"half");

@@ -9,7 +9,7 @@
 //! })
 //! ```
 //!
-//! A call of a function that is seen elsewhere is not lost. What counts, and why, is decision 75.
+//! A call of a function that the same tool sees elsewhere is not lost. What counts, and why, is decision 75.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -79,15 +79,8 @@ pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Lost]) -
             tools.entry(&tool.name).or_default().1.push(lost);
         }
     }
-    // What there was no room for in one tool is looked at once: as a part of its own, or in another tool that had room for it. Where that
-    // one is lost itself, it may be in there.
-    let all = tools.values().flat_map(|(_, entries)| entries);
-    let to_the_end = all.filter(|lost| lost.losses.iter().all(|loss| !loss.hides));
-    let elsewhere: FxHashSet<FunctionId> = to_the_end.flat_map(|lost| lost.seen.iter().copied()).collect();
     let covered = |(name, (mut losses, entries)): (&str, (BTreeSet<&Loss>, Vec<&Lost>))| {
-        let is_seen = |function: &FunctionId| {
-            elsewhere.contains(function) || entries.iter().any(|lost| lost.seen.contains(function))
-        };
+        let is_seen = |function: &FunctionId| entries.iter().any(|lost| lost.seen.contains(function));
         losses.extend(entries.iter().flat_map(|lost| &lost.losses));
         let left_out = entries.iter().flat_map(|lost| &lost.left_out);
         losses.extend(left_out.filter(|(function, _)| !is_seen(function)).map(|(_, loss)| loss));

@@ -128,7 +128,7 @@ fn one_thread_and_many_find_the_same() {
         scan_toys(&request, &()).unwrap().report
     };
     let one = with(1);
-    assert_eq!(one.findings.len(), 300);
+    assert_eq!(one.findings.len(), 150, "one for each file that has any: its functions are called alike");
     assert_eq!(one, with(2));
     assert_eq!(one, with(8));
 }

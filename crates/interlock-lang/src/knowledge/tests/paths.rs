@@ -40,7 +40,33 @@ fn a_reference_says_which_record_it_is_part_by_part() {
             );
             s.method(&all, "update", [data]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       getDatabase = derived
+            2       ref = derived from getDatabase
+            3       child = derived from ref, id
+            4       ref.2 = derived from getDatabase, id
+            5       child.2 = derived from ref.2
+            6       push = ref from ref
+            7       once = read row "notes"[*]
+            8       once.2 = read row "notes"[id]
+            9       set = write blind row "notes"[id] from data
+            10      update = write blind row "notes"[id].{title} from amount
+            11      get = read row "notes"[id].{title}
+            12      set.2 = write blind row "notes"[id].{title} from amount
+            13      transaction = write atomic row "notes"[id].{title}
+            13      call fn closure()
+            14      transaction.2 = write atomic row "notes"[id]
+            14      call fn closure()
+            15      remove = delete row "notes"[id]
+            16      set.3 = write blind row "notes"[random] from data
+            17      push.2 = write exclusive row "notes"[random] from data
+            18      increment = derived from amount
+            19      update.2 = write atomic row "notes"[id].{count} from increment
+            20      ref.3 = derived from getDatabase
+            21      update.3 = write blind row "notes/first"["title"] from data
+            21      write blind row "owners"["first"] from amount
+            22      update.4 = derived from ref.3, data
+        "#]],
     );
 }
 
@@ -63,7 +89,20 @@ fn functions_that_are_handed_a_reference_are_its_methods() {
             s.export("firebase/database", "runTransaction", [title.arg(), closure()]);
             s.export("firebase/database", "remove", [note.arg()]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       getDatabase = derived
+            2       ref = derived from getDatabase, id
+            3       child = derived from ref
+            4       ref.2 = derived from getDatabase
+            5       push = derived from ref.2
+            6       get = read row "notes"[id]
+            7       set = write blind row "notes"[id] from data
+            8       set.2 = write blind row "notes"[random] from data
+            9       update = write blind row "notes"[id].{title} from amount
+            10      runTransaction = write atomic row "notes"[id].{title}
+            10      call fn closure()
+            11      remove = delete row "notes"[id]
+        "#]],
     );
 }
 
@@ -97,7 +136,31 @@ fn documents_lie_in_collections_that_lie_in_documents() {
             s.chain(&users, &[("where", asked.to_vec()), ("get", vec![])]);
             s.chain(&users, &[("count", vec![]), ("get", vec![])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       initializeApp = derived
+            2       firestore = derived from initializeApp
+            3       collection = derived from firestore
+            4       doc = derived from collection, id
+            5       collection.2 = derived from doc
+            6       doc.2 = derived from collection.2
+            7       doc.3 = derived from collection.2
+            8       doc.4 = derived from firestore, id
+            9       get = read row "users"[id]
+            10      get.2 = read row "users"[id]
+            11      set = write blind row "users"[id] from data
+            12      set.2 = write blind row "users"[id].{age} from amount
+            13      update = write blind row "users"[id].{age} from amount
+            14      update.2 = write atomic row "users"[id]
+            15      create = write exclusive row "users"[id].{id, age} from amount
+            16      delete = delete row "users"[id]
+            17      set.3 = write blind row "users/" + id + "/notes"["first"] from data
+            18      set.4 = write blind row "users/" + id + "/notes"[random] from data
+            19      add = write exclusive row "users/" + id + "/notes"[random] from data
+            20      where = new
+            20      get.3 = read row "users"[amount]
+            21      count = new
+            21      get.4 = read total of row "users"[*]
+        "#]],
     );
 }
 
@@ -127,7 +190,26 @@ fn the_same_by_functions() {
             s.export(library, "addDoc", [users.arg(), data]);
             s.export(library, "deleteDoc", [user.arg()]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       getFirestore = derived
+            2       collection = derived from getFirestore
+            3       doc = derived from getFirestore, id
+            4       doc.2 = derived from collection, id
+            5       doc.3 = derived from collection
+            6       where = derived from amount
+            7       limit = derived from amount
+            8       query = new
+            9       getDoc = read row "users"[id]
+            10      getDocs = read row "users"[*]
+            11      getDocs.2 = read row "users"[amount]
+            12      setDoc = write blind row "users"[id] from data
+            13      setDoc.2 = write blind row "users"[random] from data
+            14      updateDoc = write blind row "users"[id].{age} from amount
+            15      increment = derived from amount
+            16      updateDoc.2 = write atomic row "users"[id].{age} from increment
+            17      addDoc = write exclusive row "users"[random] from data
+            18      deleteDoc = delete row "users"[id]
+        "#]],
     );
 }
 
@@ -151,7 +233,26 @@ fn what_a_transaction_or_a_batch_writes_goes_through_it() {
             s.method(&batch, "commit", []);
             s.method(&db, "runTransaction", [closure()]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       collection = derived
+            2       doc = derived from collection, id
+            3       get = read row "users"[id] via ::a.ts::transaction
+            4       update = write blind row "users"[id].{age} from amount via ::a.ts::transaction
+            5       batch = new
+            5       begin single-writer via batch
+            6       set = write blind row "users"[id] from data via batch
+            7       delete = delete row "users"[id] via batch
+            8       commit via batch
+            8       commit = derived from batch
+            9       given = new
+            9       begin serializable via given
+            9       try
+            9         runTransaction = call fn closure(given)
+            9         commit via given
+                    catch
+            9         rollback via given
+            9         throw
+        "#]],
     );
 }
 
@@ -171,6 +272,15 @@ fn objects_in_a_bucket_have_generations() {
             s.method(&file, "save", [data, seen(super::script::number(0))]);
             s.method(&file, "delete", []);
         },
-        expect![[""]],
+        expect![[r#"
+            1       Storage = new
+            2       bucket = derived from Storage
+            3       file = derived from bucket, id
+            4       download = read key "notes/" + id + ".json"
+            5       save = write blind key "notes/" + id + ".json" from data
+            6       save.2 = write conditional key "notes/" + id + ".json" when generation = amount from data
+            7       save.3 = write exclusive key "notes/" + id + ".json" from data
+            8       delete = delete key "notes/" + id + ".json"
+        "#]],
     );
 }

@@ -50,7 +50,22 @@ fn entries_of_what_is_kept_are_read_and_written_by_their_keys() {
             s.method(&held, "__enter__", []);
             s.method(&held, "__exit__", []);
         },
-        expect![[""]],
+        expect![[r##"
+            1       open = derived
+            2       __getitem__ = read key "counts" + "#" + id
+            3       __setitem__ = write blind key "counts" + "#" + id from data
+            4       __delitem__ = delete key "counts" + "#" + id
+            5       Cache = new
+            6       get = read key "cache" + "#" + id
+            7       set = write blind key "cache" + "#" + id from data
+            8       add = write exclusive key "cache" + "#" + id from data
+            9       incr = write atomic key "cache" + "#" + id
+            10      transact = derived from Cache
+            11      acquire ::diskcache for "cache" across processes
+            11      __enter__ = derived from transact
+            12      release ::diskcache for "cache" across processes
+            12      __exit__ = derived from transact
+        "##]],
     );
 }
 
@@ -63,7 +78,14 @@ fn a_file_that_is_rewritten_is_read_before() {
             s.method(&db, "insert", [data.clone()]);
             s.export("dotenv", "set_key", [text(".env"), id, data]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       TinyDB = new
+            2       search = read file "notes.json"
+            3       content = read file "notes.json"
+            3       insert = write blind file "notes.json" from data, content
+            4       content.2 = read file ".env"
+            4       set_key = write blind file ".env" from data, content.2
+        "#]],
     );
 }
 
@@ -101,7 +123,20 @@ fn objects_in_the_cloud_are_named_by_bucket_and_key() {
             );
             s.method(&blob, "upload_from_string", [data, object([("if_generation_match", id)])]);
         },
-        expect![[""]],
+        expect![[r##"
+            1       client = derived
+            2       get_object = read key "notes" + "#" + id
+            3       put_object = write blind key "notes" + "#" + id from data
+            4       put_object.2 = write exclusive key "notes" + "#" + id from data
+            5       put_object.3 = write conditional key "notes" + "#" + id when ETag = id from data
+            6       Client = new
+            7       bucket = derived from Client
+            8       blob = derived from bucket, id
+            9       download_as_text = read key "notes" + "#" + id
+            10      upload_from_string = write blind key "notes" + "#" + id from data
+            11      upload_from_string.2 = write exclusive key "notes" + "#" + id from data
+            12      upload_from_string.3 = write conditional key "notes" + "#" + id when generation = id from data
+        "##]],
     );
 }
 
@@ -133,7 +168,19 @@ fn items_of_a_table_are_replaced_counted_and_guarded() {
             );
             s.method(&table, "delete_item", [object([key()])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       resource = derived
+            2       Table = derived from resource
+            3       get_item = read row "accounts"[id]
+            4       put_item = write blind row "accounts"[id].{id, n} from id, data
+            5       put_item.2 = write conditional row "accounts"[id].{id, n} when ? ? ? from id, data
+            5       check put_item.2
+                    else
+            5         throw
+            6       update_item = write atomic row "accounts"[id]
+            7       update_item.2 = write blind row "accounts"[id].{:n} from amount
+            8       delete_item = delete row "accounts"[id]
+        "#]],
     );
 }
 
@@ -164,7 +211,21 @@ fn documents_are_put_counted_and_created() {
             let [index, key] = named();
             s.method(&es, "update", [object([index, key, ("script", text("ctx._source.n += 1"))])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       Client = new
+            2       collection = derived from Client
+            3       document = derived from collection, id
+            4       get = read row "rooms"[id] by its key
+            5       set = write blind row "rooms"[id].{owner} from data
+            6       Increment = derived from amount
+            7       update = write atomic row "rooms"[id].{n} from Increment
+            8       create = write exclusive row "rooms"[id].{id, owner} from id, data
+            9       Elasticsearch = new
+            10      get.2 = read row "notes"[id] by its key via pool Elasticsearch
+            11      index = write blind row "notes"[id].{body} from data via pool Elasticsearch
+            12      index.2 = write conditional row "notes"[id].{body} when seq_no = id from data via pool Elasticsearch
+            13      update.2 = write atomic row "notes"[id] via pool Elasticsearch
+        "#]],
     );
 }
 
@@ -200,7 +261,19 @@ fn statements_of_a_service_run_where_they_are_executed() {
             );
             chain(s, vec![("rpc", vec![text("spend"), amount]), ("execute", vec![])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       create_client = new
+            2       table = new
+            3       select = new
+            4       eq = new
+            5       execute = read row "accounts"[id].{balance} via pool create_client
+            6       table.2 = new
+            7       update = new
+            8       eq.2 = new
+            9       execute.2 = write blind row "accounts"[id].{balance} from amount via pool create_client
+            10      rpc = derived from create_client, amount
+            11      execute.3 = derived from rpc
+        "#]],
     );
 }
 
@@ -221,7 +294,20 @@ fn services_are_asked_and_told_by_how_their_methods_begin() {
             s.export("networkx", "write_graphml", [data, text("graph.graphml")]);
             s.export("faiss", "IndexFlatL2", [id]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       CoreV1Api = new
+            2       read_namespaced_pod = ask "kubernetes/" + id
+            3       patch_namespaced_pod = settle at "kubernetes/" + id with id, data
+            4       client = derived
+            5       describe_instances = ask "aws"
+            6       run_instances = send to "aws"
+            7       WebClient = new
+            8       chat_postMessage = effect on "slack"
+            9       conversations_history = ask "slack"
+            10      read_graphml = read file "graph.graphml"
+            11      write_graphml = write blind file "graph.graphml" from data
+            12      IndexFlatL2 = derived from id
+        "#]],
     );
 }
 
@@ -244,6 +330,16 @@ fn tables_of_small_databases_are_members_by_their_names() {
             let named = || ("collection_name", text("notes"));
             s.method(&index, "get", [object([named(), ("ids", list([id]))])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       Database = new
+            2       table = derived from Database
+            3       get = read row "notes"[id] by its key via Database
+            4       update = write blind row "notes"[id].{n} from amount via Database
+            5       insert = write ensure row "notes"[id].{id} from id via Database
+            6       upsert = write blind row "notes"[id].{id, text} from id, data via Database
+            7       delete = delete row "notes"[id] via Database
+            8       MilvusClient = new
+            9       get.2 = read row "notes"[id] by its key via pool MilvusClient
+        "#]],
     );
 }

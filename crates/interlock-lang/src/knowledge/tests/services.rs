@@ -25,7 +25,23 @@ fn a_service_is_asked_and_changed_as_the_names_say() {
             let stopped = s.create("@aws-sdk/client-ec2", "StopInstancesCommand", [about]);
             s.method(&client, "send", [stopped.arg()]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       Client = new
+            2       retrieve = ask "notionhq/pages/" + id
+            3       update = settle at "notionhq/pages/" + id with data
+            4       append = send to "notionhq/blocks.children/append"
+            5       LinearClient = new
+            6       issue = send to "linear/issue" with id
+            7       searchIssues = ask "linear/issue/" + "open"
+            8       updateIssue = settle at "linear/issue/" + id with data
+            9       deleteIssue = settle at "linear/issue/" + id
+            10      createIssue = send to "linear/issue" with amount
+            11      EC2Client = new
+            12      DescribeInstancesCommand = new
+            13      send = ask "aws/instance/" + id
+            14      StopInstancesCommand = new
+            15      send.2 = send to "aws/stop instances"
+        "#]],
     );
 }
 
@@ -40,7 +56,14 @@ fn commands_on_a_repository_are_not_compared_with_what_it_is_asked() {
             s.export("isomorphic-git", "log", [object([("dir", data.clone())])]);
             s.export("isomorphic-git", "commit", [object([("dir", data)])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       simpleGit = derived from id
+            2       status = ask "git"
+            3       commit = settle at "git commands" with data
+            4       push = send to "git commands"
+            5       log = ask "git"
+            6       commit.2 = settle at "git commands" with data
+        "#]],
     );
 }
 
@@ -77,7 +100,29 @@ fn indexes_have_sequence_numbers_and_etags() {
             s.method(&couch, "get", [id.clone()]);
             s.method(&couch, "put", [object([("_id", id), ("_rev", data)])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       Client = new
+            2       get = read row "notes"[id] by its key
+            3       index = write blind row "notes"[id] from id, data
+            4       index.2 = write atomic row "notes"[id]
+            5       index.3 = write exclusive row "notes"[random] from data
+            6       create = write exclusive row "notes"[id] from id, data
+            7       update = write blind row "notes"[id].{title} from data
+            8       update.2 = write atomic row "notes"[id]
+            9       update.3 = write atomic row "notes"[id]
+            10      delete = delete row "notes"[id]
+            11      CosmosClient = new
+            12      database = derived from CosmosClient
+            13      container = derived from database
+            14      item = derived from container, id
+            15      read = read row "notes"[id] by its key
+            16      replace = write blind row "notes"[id] from data
+            17      replace.2 = write atomic row "notes"[id]
+            18      create.2 = write exclusive row "notes"[id].{id} from id
+            19      made = new
+            20      get.2 = read row "notes"[id] by its key
+            21      put = write exclusive row "notes"[id].{_id, _rev} from id, data
+        "#]],
     );
 }
 
@@ -97,7 +142,25 @@ fn smaller_databases_run_sql_too() {
             let neon = s.plain("@neondatabase/serverless", "neon", [text("postgres://")]);
             s.method(&neon, "query", [set, super::script::list([id, amount])]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       create = derived
+            2       connect = new
+            2       open connect
+            3       runAndReadAll = read row "wallets"[id].{balance} via connect
+            4       run = write blind row "wallets"[id].{balance} from amount via connect
+            5       PGlite = new
+            6       query = read row "wallets"[id].{balance} via PGlite
+            7       given = new
+            7       begin single-writer via given
+            7       try
+            7         transaction = call fn closure(given)
+            7         commit via given
+                    catch
+            7         rollback via given
+            7         throw
+            8       neon = new
+            9       query.2 = write blind row "wallets"[id].{balance} from amount via pool neon
+        "#]],
     );
 }
 
@@ -125,6 +188,22 @@ fn files_are_written_by_what_makes_them() {
                 s.plain("csv-writer", "createObjectCsvWriter", [object([("path", id), ("append", yes())])]);
             s.method(&writer, "writeRecords", [data]);
         },
-        expect![[""]],
+        expect![[r#"
+            1       readFile = read file id
+            2       writeFile = write blind file id from data
+            3       readFile.2 = read file id
+            4       writeFile.2 = write blind file id from data
+            5       Workbook = new
+            6       readFile.3 = read file id
+            7       writeFile.3 = write blind file id from Workbook
+            8       made = derived from data
+            9       resize = made from made
+            10      toFile = write blind file id from resize
+            11      screenshot = write blind file id
+            12      screenshot.2 = derived
+            13      click = derived
+            14      createObjectCsvWriter = derived from id
+            15      writeRecords = write append file id from data
+        "#]],
     );
 }

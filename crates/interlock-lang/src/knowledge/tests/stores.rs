@@ -237,13 +237,13 @@ fn smaller_stores_have_keys_and_documents() {
             7       getFirestore = derived
             8       collection = derived from getFirestore
             9       doc = derived from collection, id
-            10      get.3 = read row "wallets"[id] by its key
+            10      get.3 = read row "wallets"[id]
             11      update = write blind row "wallets"[id].{balance} from amount
             12      increment = derived from amount
             13      update.2 = write atomic row "wallets"[id].{balance} from increment
-            14      create = write exclusive row "wallets"[random].{balance} from amount
+            14      create = write exclusive row "wallets"[id].{id, balance} from amount
             15      given = new
-            15      begin first-updater-wins via given
+            15      begin serializable via given
             15      try
             15        runTransaction = call fn closure(given)
             15        commit via given

@@ -104,13 +104,13 @@ fn what_is_wrong_is_named() {
     check(
         "[library.a.exports]\nf = { do = \"red-file\" }",
         expect![[r#"
-            library."a".exports.f: unknown variant `red-file`, expected one of `nothing`, `read-file`, `write-file`, `delete-file`, `rename-file`, `copy-file`, `replace-file`, `fresh-file`, `read-key`, `write-key`, `delete-key`, `read-memory`, `write-memory`, `delete-memory`, `write-stream`, `write-writer`, `sql`, `find`, `find-id`, `update`, `update-id`, `replace`, `insert`, `remove`, `remove-id`, `save`, `destroy`, `acquire`, `release`, `guard`, `begin`, `commit`, `rollback`, `transaction`, `batch`, `call`, `external`, `request`, `hand-over`, `open`, `close`, `count-in`, `count-out`, `drain`, `sleep`
+            library."a".exports.f: unknown variant `red-file`, expected one of `nothing`, `read-file`, `write-file`, `delete-file`, `rename-file`, `copy-file`, `replace-file`, `rewrite-file`, `fresh-file`, `read-key`, `write-key`, `delete-key`, `read-memory`, `write-memory`, `delete-memory`, `write-stream`, `write-writer`, `sql`, `find`, `find-id`, `update`, `update-id`, `replace`, `insert`, `remove`, `remove-id`, `save`, `destroy`, `acquire`, `release`, `guard`, `begin`, `commit`, `rollback`, `transaction`, `batch`, `call`, `external`, `request`, `hand-over`, `open`, `close`, `count-in`, `count-out`, `drain`, `sleep`
             in `do`"#]],
     );
     check(
         "[library.a.exports]\nf = { do = \"read-file\", path = 0 }",
         expect![[
-            r#"library."a".exports.f: unknown field `path`, expected one of `when`, `do`, `at`, `to`, `from`, `mode`, `aspect`, `parameters`, `keeps`, `table`, `filter`, `set`, `columns`, `upsert`, `locking`, `object`, `key`, `processes`, `lease`, `shared`, `holders`, `tried`, `retried`, `run`, `gives`, `isolation`, `service`, `change`, `method`, `unchanged`, `unique`, `fails`, `result`, `subject`, `also`"#
+            r#"library."a".exports.f: unknown field `path`, expected one of `when`, `do`, `at`, `to`, `from`, `mode`, `aspect`, `parameters`, `keeps`, `table`, `filter`, `set`, `columns`, `upsert`, `locking`, `object`, `key`, `processes`, `lease`, `shared`, `holders`, `tried`, `retried`, `run`, `gives`, `isolation`, `service`, `change`, `method`, `unchanged`, `unique`, `fails`, `result`, `subject`, `under`, `call`, `also`"#
         ]],
     );
     check(

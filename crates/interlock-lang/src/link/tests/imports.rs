@@ -295,6 +295,13 @@ fn what_a_file_passes_on_of_a_library_is_that_library_s() {
         export * from "./gone";
         "#,
         "work",
-        &expect![[r#""#]],
+        &expect![[r#"
+            3     fn work(id), async
+            4       readFile = read file id
+            4       suspend
+            5       call own(id), not awaited
+            6       call parse(id), not awaited
+            7       call 'lost.ts::missing'(id), not awaited
+        "#]],
     );
 }

@@ -51,7 +51,10 @@ impl<'a> Lowerer<'a> {
             self.write_what_changed();
         }
         let target = self.callee(&call.func);
+        let to_library = self.is_of_library(&call.func);
+        let around = std::mem::replace(&mut self.scope.hands_to_library, to_library);
         let handed = self.arguments(&call.arguments);
+        self.scope.hands_to_library = around;
         self.note_lifespan(call);
         self.stand(call);
         self.hand_over_what_changed(&call.arguments);

@@ -31,11 +31,21 @@ pub(super) struct Scope<'a> {
     pub(super) entered: bool,
     /// What was entered through the stack of a `with` around here, and whether that is waited for: it is left where the stack is.
     pub(super) stacked: Vec<(Val, bool)>,
+    /// Whether what is handed over now goes to a library, which reads it at once.
+    pub(super) hands_to_library: bool,
 }
 
 impl Scope<'_> {
     pub(super) const fn new(this: AccessPath) -> Self {
-        Self { this, class: None, changed: vec![], manages: false, entered: false, stacked: vec![] }
+        Self {
+            this,
+            class: None,
+            changed: vec![],
+            manages: false,
+            entered: false,
+            stacked: vec![],
+            hands_to_library: false,
+        }
     }
 }
 

@@ -181,6 +181,13 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// Whether what is called was imported, and not from the tree.
+    pub(super) fn is_of_library(&self, callee: &Expr) -> bool {
+        let Some(root) = root_of(callee) else { return false };
+        let symbol = self.facts.lookup(self.cx.id, root).and_then(|symbol| self.facts.symbol(symbol));
+        symbol.is_some_and(|symbol| symbol.kind == SymbolKind::Import) && !self.is_of_tree(root)
+    }
+
     /// Whether a name is imported from a file of the same tree, as far as its path says it.
     fn is_of_tree(&self, local: &str) -> bool {
         let Some(import) = self.module.imports.iter().find(|import| *import.local == *local) else {

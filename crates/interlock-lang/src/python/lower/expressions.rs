@@ -176,7 +176,7 @@ impl<'a> Lowerer<'a> {
                     }
                 }
             };
-            let member = self.handed(&item.value);
+            let member = self.kept_in(&item.value);
             val.depend(&member);
             members.push((name, member.into_arg()));
         }

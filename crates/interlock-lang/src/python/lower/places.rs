@@ -134,8 +134,14 @@ impl<'a> Lowerer<'a> {
         val
     }
 
-    /// An argument. A list or a map that a module keeps is read where it is handed over: what gets it writes what is in it then.
+    /// An argument. A list or a map that a module keeps is read where it is handed to a library: that writes what is in it then. A function
+    /// of the tree is inlined, and reads it where it does.
     pub(super) fn handed(&mut self, argument: &'a Expr) -> Val {
+        if self.scope.hands_to_library { self.kept_in(argument) } else { self.expression(argument) }
+    }
+
+    /// What an expression stands for, taken out of the list or the map that a module keeps where it names one.
+    pub(super) fn kept_in(&mut self, argument: &'a Expr) -> Val {
         let val = self.expression(argument);
         let Expr::Name(it) = argument else { return val };
         let grows = may_grow(&val.shape);

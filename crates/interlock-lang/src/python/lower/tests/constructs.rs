@@ -115,7 +115,7 @@ put("a", store=s, value={"b": 1})
 
         13    fn put(key, value, store)
         14      arg = derived from value
-        14      call Store.save(key, value) on store, not awaited
+        14      call Store.save(key, value, "w") on store, not awaited
     "#]]
     .assert_eq(&program(text));
 }
