@@ -331,7 +331,7 @@ server.tool("pay", { from: String, to: String, amount: Number }, async ({ from, 
 });
 "#;
     assert_eq!(sureness("unprotected-multi-step", REMOVES), [Confidence::Low]);
-    assert_eq!(sureness("unprotected-multi-step", MOVES), [Confidence::High]);
+    assert_eq!(sureness("unprotected-multi-step", MOVES), [Confidence::Medium]);
 }
 
 #[test]

@@ -176,9 +176,15 @@ fn commands_of_the_cloud_are_made_first_and_sent_later() {
             14      UpdateCommand.2 = new
             15      send.7 = write atomic row "stock"[id]
             16      UpdateCommand.3 = new
-            17      send.8 = write conditional row "stock"[id] when condition ? ?
+            17      send.8 = write conditional row "stock"[id] when ? ? ?
+            17      check send.8
+                    else
+            17        throw
             18      PutCommand = new
-            19      send.9 = write conditional row "stock"[id].{id, n} when condition ? ? from id, data
+            19      send.9 = write conditional row "stock"[id].{id, n} when ? ? ? from id, data
+            19      check send.9
+                    else
+            19        throw
             20      PutCommand.2 = new
             21      send.10 = write blind row "stock"[id].{id, n} from id, data
         "##]],

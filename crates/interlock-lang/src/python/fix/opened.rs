@@ -59,7 +59,7 @@ fn written(body: &[Stmt], place: u32) -> Option<Written<'_>> {
         let Expr::Attribute(method) = &*call.func else { return None };
         let writes = matches!(method.attr.as_str(), "write_text" | "write_bytes");
         let is_it = writes && is_plain(&method.value) && holds(whole.range, place);
-        is_it.then(|| Written { statement: whole.range, path: &method.value, mode: None, by_path: true })
+        is_it.then_some(Written { statement: whole.range, path: &method.value, mode: None, by_path: true })
     })
 }
 

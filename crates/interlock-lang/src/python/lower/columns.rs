@@ -109,8 +109,7 @@ impl<'a> Lowerer<'a> {
     /// Whether the file uses a library for tables, or the models of its program and a session for them.
     pub(super) fn knows_tables(&self) -> bool {
         let is_model = |import: &Import| is_model_module(import) || self.imports_model(&import.local);
-        self.has_library_for_tables()
-            || self.has_session && self.module.imports.iter().any(|import| is_model(import))
+        self.has_library_for_tables() || self.has_session && self.module.imports.iter().any(is_model)
     }
 
     /// Whether a name is a class that comes from where a program has its models.
