@@ -55,13 +55,11 @@ impl Case {
         setting.progress.doing(&format!("{}: no order explains it; looking again", self.set.name));
         self.slow_down(&run);
         let is_plain = self.is_plain(&run);
-        if !(is_plain
+        let is_settled = is_plain
             && !self.serial.settles_late(setting.lab, &self.set).await
-            && self.serial.settle().is_ok())
-        {
-            if let Some(end) = self.look_thoroughly(setting, &run).await {
-                return end;
-            }
+            && self.serial.settle().is_ok();
+        if !is_settled && let Some(end) = self.look_thoroughly(setting, &run).await {
+            return end;
         }
         let least = if is_plain { LEAST_PLAIN } else { AT_LEAST };
         let (mut shown, mut times, mut runs): (Option<Run>, u32, u32) = (None, 0, 0);

@@ -52,9 +52,9 @@ impl OwnFolders {
 
     /// Learns from the answers of an instance, whose folders are below `root`. Whether they complain of a folder that instances are given a copy of.
     pub(crate) fn learn<'a>(&self, answers: impl IntoIterator<Item = &'a Answer>, root: &Path) -> bool {
-        let texts = answers.into_iter().filter_map(|answer| match answer {
-            Answer::Result { value, .. } | Answer::Error { value, .. } => Some(value.to_string()),
-            Answer::Missing { reason } => Some(reason.clone()),
+        let texts = answers.into_iter().map(|answer| match answer {
+            Answer::Result { value, .. } | Answer::Error { value, .. } => value.to_string(),
+            Answer::Missing { reason } => reason.clone(),
         });
         // Every answer is looked at: one instance may teach several places.
         texts.filter(|text| self.learn_from(text, root)).count() > 0

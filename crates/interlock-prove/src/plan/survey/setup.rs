@@ -148,11 +148,12 @@ fn between(sampler: &Sampler, setup: &[PlannedCall], pool: &Pool) -> BTreeMap<St
             .filter(|(named, value)| !named.is_other && !is_reference(value));
         told.map(|(_, value)| value).next()
     };
-    let mut things_made = setup.iter().filter_map(made);
-    let (Some(first), last) = (things_made.next(), things_made.last()) else { return BTreeMap::new() };
+    let things_made: Vec<Value> = setup.iter().filter_map(made).collect();
+    let (Some(first), last) = (things_made.first(), things_made.get(1..).and_then(<[Value]>::last)) else {
+        return BTreeMap::new();
+    };
     let named = handles(&sampler.sample(&Want::default(), pool).unwrap_or_default());
-    let of =
-        |is_other: bool| if is_other { last.clone().unwrap_or_else(|| first.clone()) } else { first.clone() };
+    let of = |is_other: bool| if is_other { last.unwrap_or(first).clone() } else { first.clone() };
     named.into_iter().map(|(named, _)| (named.given_as(), of(named.is_other))).collect()
 }
 
