@@ -424,5 +424,5 @@ fn a_file_that_does_not_parse_is_not_followed_and_what_is_found_there_is_low() {
     let damaged =
         files(&[("index.ts", &format!("{text}<<<<<<< HEAD\nserver.registerTool('b', {{}}, b);\n"))]);
     assert_eq!(confidence(&damaged), "low");
-    assert_eq!(unfollowed(&damaged), ["add damaged-file", "plain damaged-file"]);
+    assert_eq!(unfollowed(&damaged), ["add damaged-file"], "the other tool does nothing");
 }
