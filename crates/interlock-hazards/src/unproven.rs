@@ -1,7 +1,7 @@
 //! The hazards of which no finding of high confidence has been shown to be true.
 //!
-//! Whoever judged findings on servers that nobody had looked at before (`xtask/data/judged`) found several false ones of each of these at
-//! that confidence and no true one. Until the rule is repaired and judged anew, its findings are no surer than *medium* (decision 292).
+//! The verdicts of readers on unseen servers (`xtask/data/judged`) have false findings of each of these rules and no true one of high
+//! confidence. Until a rule is repaired and judged anew, its findings are *medium* at most (decision 292).
 
 use interlock_model::{Confidence, HazardId};
 

@@ -24,8 +24,8 @@ fn shares(one: &ToolSurface, other: &ToolSurface) -> bool {
     one.things.iter().any(|thing| other.things.contains(thing))
 }
 
-/// A call beside one of another writer about another thing: whoever writes back a whole file or object that has both takes away what the other has
-/// changed meanwhile. A writer that needs no set-up comes first.
+/// A call of one writer beside a call of another writer with another key: if both keys are in one file or object that is written back whole,
+/// the later write undoes the earlier one. A writer that needs no set-up comes first.
 fn beside(tool: &ToolSurface, surface: &Surface) -> Option<CallSet> {
     let about_another = |other: &'_ ToolSurface| -> Option<PlannedCall> {
         let sample = other.samples.first().filter(|_| !shares(other, tool));

@@ -1,4 +1,4 @@
-//! Callers of functions that are handed over: what a callback is handed is what the function hands it that it was given to.
+//! Callers of callbacks: the arguments of a callback are those with which the receiving function calls its parameter.
 //!
 //! ```python
 //! def with_service(name):
@@ -70,7 +70,7 @@ impl<'f> Index<'f> {
                 }
             }
         }
-        // An object that is put together there has members that only its own caller knows: who is inlined there is told better.
+        // The members of an object literal are known only in the context of that call, so inlining resolves them and this does not.
         let is_plain = |call: &u32| {
             let site = flat.sites.get(*call as usize);
             site.is_some_and(|site| site.arguments.iter().all(|arg| !matches!(arg.shape, Shape::Object(_))))

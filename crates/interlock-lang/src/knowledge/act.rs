@@ -72,7 +72,7 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
             // A statement goes over the connection that it is handed to.
             let handed = handed.map(|kind| Kind { via: kind.via.clone().or_else(|| scene.via()), ..kind });
             let method = entry.call.as_deref();
-            // A command goes to whoever sends it; a method is called on what is handed over.
+            // A command object is an argument of the client that sends it; a function like `setDoc(ref)` takes its first argument as the receiver.
             let handed_at = || path_at(scene, entry.at.as_ref()).unwrap_or_else(|| AccessPath::global(""));
             let receiver = if method.is_some() { Some(handed_at()) } else { scene.receiver.cloned() };
             let sent = match (handed, receiver) {

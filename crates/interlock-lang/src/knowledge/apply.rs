@@ -196,7 +196,7 @@ pub(super) fn sent(
 
 fn applies(entry: &Entry, scene: &Scene<'_>) -> bool {
     let is_request = || {
-        // What nobody waits for only begins a request or is none, and what calls back does more than that.
+        // A call that is not awaited only starts a request, and one that takes a callback does more than a request.
         scene.call.awaited
             && !scene.call.arguments.iter().any(|arg| matches!(arg.shape, Shape::Function { .. }))
     };

@@ -66,7 +66,7 @@ fn spelled(command: &Term, arguments: &[Arg]) -> String {
         }
     };
     for item in items.iter().take(MOST_WORDS) {
-        // How it is run, and who is told about its end, are no words of it.
+        // Options and callbacks of the call are not words of the command.
         if matches!(item.shape, Shape::Object(_) | Shape::Function { .. }) {
             continue;
         }

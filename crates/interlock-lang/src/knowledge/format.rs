@@ -231,7 +231,7 @@ pub(super) enum Do {
     CopyFile,
     /// Writes beside the file, then takes its place.
     ReplaceFile,
-    /// Reads the file, and writes back what has become of that; what runs in between is the library's own.
+    /// Reads the file, changes its content inside the library, and writes it back.
     RewriteFile,
     /// A file that nobody else has the name of.
     FreshFile,
